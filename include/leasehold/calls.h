@@ -1,0 +1,161 @@
+// What can be asked of Leasehold, and what it answers.
+//
+// A refusal is an answer, not an error: it says who is in the way. Errors (Result) are for calls
+// that could not be decided at all: bad arguments, an unreachable store.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "leasehold/error.h"
+#include "leasehold/lease.h"
+
+namespace leasehold {
+
+// Who asks. With `whole_session`, every lease of the same session counts as the caller's own: for
+// callers that cannot see which subagent they act for (the command line, git hooks).
+struct Caller {
+  Holder holder;
+  bool whole_session = false;
+
+  bool operator==(const Caller&) const = default;
+};
+
+// One path of a request. Pairing adds paths with `requested = false` and says for which source.
+struct WantedPath {
+  std::string path;
+  bool subtree = false;
+  bool requested = true;
+  std::vector<std::string> paired_with;
+  std::string rule;  // Name of the pair rule that added it.
+
+  Scope scope() const { return {path, subtree}; }
+  bool operator==(const WantedPath&) const = default;
+};
+
+struct AcquireRequest {
+  Caller caller;
+  std::vector<WantedPath> paths;
+  Mode mode = Mode::exclusive;
+  std::optional<Duration> ttl;      // Nothing: the profile's. Above the cap: clamped.
+  std::optional<int> max_renewals;  // Nothing: the profile's.
+  std::optional<Duration> wait;     // Nothing: do not queue.
+  int priority = 0;                 // -10..10; each step counts as 10 s of waiting.
+  bool attended = false;            // The caller's turn is open (agent hooks say so).
+  std::string reason;
+  std::string room;
+  std::string trace;
+  std::string idempotency_key;
+
+  bool operator==(const AcquireRequest&) const = default;
+};
+
+// Evidence: one obstacle on one wanted path.
+struct Blocked {
+  std::string path;    // What was wanted.
+  bool waits = false;  // True: somebody ahead in the queue; false: a holder.
+  Holder holder;
+  std::string held_path;  // What is in the way: the same path, or a subtree above or below.
+  bool subtree = false;
+  Mode mode{};
+  LeaseId lease_id;  // Empty for a waiter.
+  std::string reason;
+  Time acquired_at;  // For a waiter: since when it waits.
+  Time last_heartbeat_at;
+  Time expires_at;
+  Verdict verdict;
+  std::size_t waiters_ahead = 0;  // On this path, before the caller.
+
+  bool operator==(const Blocked&) const = default;
+};
+
+struct Granted {
+  GroupId group_id;
+  std::vector<Lease> leases;  // In the order of the request's paths.
+  bool ttl_clamped = false;
+  bool replayed = false;  // The idempotency key was used before: this is that grant.
+};
+
+struct Queued {
+  GroupId ticket;
+  std::size_t position = 0;  // 1: next.
+  Time at;                   // Store time of this answer; the times below compare with it.
+  Time wait_until;
+  std::vector<Blocked> blocked;
+};
+
+struct Refused {
+  Code code{};
+  std::string message;
+  std::vector<Blocked> blocked;
+};
+
+using Decision = std::variant<Granted, Queued, Refused>;
+
+struct AcquireAnswer {
+  Decision decision;
+  std::vector<Notice> notices;
+};
+
+// Which of the caller's leases a call is about. Exactly one way of naming them.
+struct Selection {
+  std::vector<LeaseId> ids;
+  std::vector<std::string> paths;
+  bool all = false;
+  std::optional<std::string> pr_id;
+  std::optional<std::string> session_id;
+  std::optional<std::string> agent_id;
+};
+
+// What became of one lease in a call about several. The rest of the call goes on.
+struct Outcome {
+  std::string path;
+  std::optional<Lease> lease;  // As it is now; nothing if it never was.
+  std::optional<Error> error;  // Nothing: done.
+  bool already = false;        // It had ended before; there was nothing left to do.
+  bool ttl_clamped = false;
+};
+
+struct Outcomes {
+  std::vector<Outcome> outcomes;
+  std::vector<Notice> notices;
+};
+
+struct ReleaseRequest {
+  Caller caller;
+  Selection which;
+  std::optional<Token> token;  // Given: must be the current grant's.
+};
+
+struct RenewRequest {
+  Caller caller;
+  Selection which;
+  std::optional<Token> token;
+  std::optional<Duration> ttl;  // Nothing: as long as before.
+};
+
+struct TransferRequest {
+  Caller caller;
+  Selection which;
+  Holder to;
+  std::string note;
+  bool as_operator = false;  // May move other owners' leases.
+};
+
+struct ForceReleaseRequest {
+  std::string actor;  // The operator.
+  Selection which;    // Other owners' leases: `all` means everybody's.
+  std::string reason;
+  std::optional<Duration> recall;  // Given: ask the owner first, and end the lease after this long.
+};
+
+struct CheckAnswer {
+  bool current = false;                // The token is that of a live lease that covers the path.
+  std::optional<Error> error;          // Why not: stale_token, lost, transferred, not_found.
+  std::vector<Lease> holders;          // Who covers the path now.
+  std::vector<Notice> notices;
+};
+
+}  // namespace leasehold
