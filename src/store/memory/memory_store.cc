@@ -1,0 +1,253 @@
+#include "store/memory/memory_store.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+#include "store/memory/tables.h"
+
+namespace leasehold {
+namespace {
+
+// Bells of this process, by ticket. Several may listen to one ticket.
+class Bells {
+ public:
+  void add(const GroupId& ticket, int fd) {
+    const std::lock_guard lock(mutex_);
+    fds_.emplace(ticket, fd);
+  }
+
+  void remove(const GroupId& ticket, int fd) {
+    const std::lock_guard lock(mutex_);
+    const auto [begin, end] = fds_.equal_range(ticket);
+    for (auto place = begin; place != end; ++place) {
+      if (place->second == fd) {
+        fds_.erase(place);
+        return;
+      }
+    }
+  }
+
+  void ring(const GroupId& ticket) {
+    const std::lock_guard lock(mutex_);
+    const auto [begin, end] = fds_.equal_range(ticket);
+    for (auto place = begin; place != end; ++place) eventfd_write(place->second, 1);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::multimap<GroupId, int> fds_;
+};
+
+class MemoryBell final : public Bell {
+ public:
+  MemoryBell(std::shared_ptr<Bells> bells, GroupId ticket, int fd)
+      : bells_(std::move(bells)), ticket_(std::move(ticket)), fd_(fd) {
+    bells_->add(ticket_, fd_);
+  }
+  MemoryBell(const MemoryBell&) = delete;
+  MemoryBell& operator=(const MemoryBell&) = delete;
+  ~MemoryBell() override {
+    bells_->remove(ticket_, fd_);
+    close(fd_);
+  }
+
+  int fd() const override { return fd_; }
+
+ private:
+  std::shared_ptr<Bells> bells_;
+  GroupId ticket_;
+  int fd_;
+};
+
+struct Data {
+  std::map<std::string, Tables> workspaces;
+  std::map<std::string, std::deque<Event>> history;  // By workspace.
+  std::uint64_t last_sequence = 0;
+  Token last_token;
+};
+
+// Writes in place and remembers how to undo it. Unless commit() is called, destruction undoes all.
+class MemoryTransaction final : public Transaction {
+ public:
+  MemoryTransaction(Data& data, const std::string& workspace, const StoreClock& clock)
+      : data_(data),
+        tables_(data.workspaces[workspace]),
+        history_(data.history[workspace]),
+        now_(clock.now()),
+        wall_(clock.wall()) {}
+  MemoryTransaction(const MemoryTransaction&) = delete;
+  MemoryTransaction& operator=(const MemoryTransaction&) = delete;
+  ~MemoryTransaction() override {
+    for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) (*undo)();
+  }
+
+  // Returns the bells to ring.
+  std::vector<GroupId> commit() {
+    undo_.clear();
+    return std::move(bells_);
+  }
+
+  Time now() const override { return now_; }
+  WallTime wall() const override { return wall_; }
+  std::vector<Lease> leases_at(const Scope& scope) override { return tables_.leases_at(scope); }
+  std::vector<Ticket> tickets_at(const Scope& scope) override { return tables_.tickets_at(scope); }
+  std::optional<Lease> lease(const LeaseId& id) override { return tables_.lease(id); }
+  std::optional<Ticket> ticket(const GroupId& id) override { return tables_.ticket(id); }
+  std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override {
+    return tables_.last_lease(owner, path);
+  }
+  std::vector<Lease> leases(const Filter& filter) override { return tables_.leases(filter); }
+  std::vector<Ticket> tickets(const Filter& filter) override { return tables_.tickets(filter); }
+  std::size_t lease_count(const Owner& owner) override { return tables_.lease_count(owner); }
+  std::vector<Notice> notices(const Owner& owner) override { return tables_.notices(owner); }
+  std::optional<Answer> answer(const Owner& owner, const std::string& key) override {
+    return tables_.answer(owner, key);
+  }
+  Due due(Time moment, std::size_t limit) override { return tables_.due(moment, limit); }
+  std::vector<Event> history(const HistoryQuery& query) override;
+
+  Token next_token() override {
+    const Token before = data_.last_token;
+    const auto floor = static_cast<std::uint64_t>(wall_.time_since_epoch().count());
+    data_.last_token = Token{std::max(before.value + 1, floor)};
+    undo_.emplace_back([this, before] { data_.last_token = before; });
+    return data_.last_token;
+  }
+
+  void put(const Lease& lease) override {
+    auto before = tables_.set_lease(lease.id, Tables::StoredLease{.lease = lease});
+    undo_.emplace_back([this, id = lease.id, before = std::move(before)] { tables_.set_lease(id, before); });
+  }
+  void put(const Ticket& ticket) override {
+    auto before = tables_.set_ticket(ticket.id, ticket);
+    undo_.emplace_back(
+        [this, id = ticket.id, before = std::move(before)] { tables_.set_ticket(id, before); });
+  }
+  void put(const Answer& answer) override { set(answer.owner, answer.key, answer); }
+  void put(const Notice& notice) override { set(notice.id, notice); }
+  void erase(const Notice& notice) override { set(notice.id, std::nullopt); }
+
+  void append(Event event) override {
+    event.sequence = ++data_.last_sequence;
+    history_.push_back(std::move(event));
+    undo_.emplace_back([this] {
+      --data_.last_sequence;
+      history_.pop_back();
+    });
+  }
+
+  void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
+
+  std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;
+
+ private:
+  void set(const Owner& owner, const std::string& key, std::optional<Answer> value) {
+    auto before = tables_.set_answer(owner, key, std::move(value));
+    undo_.emplace_back(
+        [this, owner, key, before = std::move(before)] { tables_.set_answer(owner, key, before); });
+  }
+  void set(const std::string& id, std::optional<Notice> value) {
+    auto before = tables_.set_notice(id, std::move(value));
+    undo_.emplace_back([this, id, before = std::move(before)] { tables_.set_notice(id, before); });
+  }
+
+  Data& data_;
+  Tables& tables_;
+  std::deque<Event>& history_;
+  const Time now_;
+  const WallTime wall_;
+  std::vector<std::function<void()>> undo_;
+  std::vector<GroupId> bells_;
+};
+
+std::vector<Event> MemoryTransaction::history(const HistoryQuery& query) {
+  std::vector<Event> newest_first;
+  for (auto event = history_.rbegin(); event != history_.rend() && event->sequence > query.after; ++event) {
+    if (query.path && event->path != *query.path) continue;
+    if (query.agent_id && event->owner.agent_id != *query.agent_id) continue;
+    if (query.lease_id && event->lease_id != *query.lease_id) continue;
+    if (query.since && event->wall < *query.since) continue;
+    newest_first.push_back(*event);
+    if (newest_first.size() == query.limit) break;
+  }
+  return {newest_first.rbegin(), newest_first.rend()};
+}
+
+std::size_t MemoryTransaction::forget(Time ended_before, WallTime history_before, std::size_t limit) {
+  std::size_t forgotten = 0;
+  for (const LeaseId& id : tables_.forgettable_leases(ended_before, limit)) {
+    auto before = tables_.set_lease(id, std::nullopt);
+    undo_.emplace_back([this, id, before = std::move(before)] { tables_.set_lease(id, before); });
+    ++forgotten;
+  }
+  for (const GroupId& id : tables_.forgettable_tickets(ended_before, limit - forgotten)) {
+    auto before = tables_.set_ticket(id, std::nullopt);
+    undo_.emplace_back([this, id, before = std::move(before)] { tables_.set_ticket(id, before); });
+    ++forgotten;
+  }
+  for (const Notice& notice : tables_.forgettable_notices(now_, limit - forgotten)) {
+    set(notice.id, std::nullopt);
+    ++forgotten;
+  }
+  for (const Answer& answer : tables_.forgettable_answers(now_, limit - forgotten)) {
+    set(answer.owner, answer.key, std::nullopt);
+    ++forgotten;
+  }
+  while (forgotten < limit && !history_.empty() && history_.front().wall < history_before) {
+    undo_.emplace_back([this, event = std::move(history_.front())] { history_.push_front(event); });
+    history_.pop_front();
+    ++forgotten;
+  }
+  return forgotten;
+}
+
+// One mutex around everything: a body never meets a conflict here, and runs once. A view waits for
+// the body that runs just then, which is never long.
+class MemoryStore final : public Store {
+ public:
+  explicit MemoryStore(const StoreClock& clock) : clock_(clock) {}
+
+  Result<void> transact(const Footprint& footprint, const Body& body) override {
+    std::vector<GroupId> bells;
+    {
+      const std::lock_guard lock(mutex_);
+      MemoryTransaction transaction(data_, footprint.workspace, clock_);
+      if (auto done = body(transaction); !done) return done;
+      bells = transaction.commit();
+    }
+    for (const GroupId& ticket : bells) bells_->ring(ticket);
+    return {};
+  }
+
+  Result<void> view(const Footprint& footprint, const Look& body) override {
+    const std::lock_guard lock(mutex_);
+    MemoryTransaction transaction(data_, footprint.workspace, clock_);
+    return body(transaction);
+  }
+
+  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override {
+    const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0) {
+      return fail(Code::unavailable, std::string("cannot open a bell to wait with: ") + std::strerror(errno));
+    }
+    return std::make_unique<MemoryBell>(bells_, ticket, fd);
+  }
+
+ private:
+  const StoreClock& clock_;
+  std::mutex mutex_;
+  Data data_;
+  const std::shared_ptr<Bells> bells_ = std::make_shared<Bells>();
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_memory_store(const StoreClock& clock) {
+  return std::make_unique<MemoryStore>(clock);
+}
+
+}  // namespace leasehold

@@ -1,0 +1,273 @@
+#include "store/memory/tables.h"
+
+#include <algorithm>
+
+#include "model/scope.h"
+
+namespace leasehold {
+namespace {
+
+Time earliest_deadline(const Ticket& ticket) { return std::min(ticket.wait_until, ticket.proven_until); }
+
+Time earliest_deadline(const Lease& lease) {
+  Time earliest = lease.expires_at;
+  if (lease.idle_at) earliest = std::min(earliest, *lease.idle_at);
+  if (lease.recalled_at) earliest = std::min(earliest, *lease.recalled_at);
+  return earliest;
+}
+
+bool has_ended(Status status) { return status != Status::active && status != Status::pending; }
+
+bool matches(const Filter& filter, const Holder& holder) {
+  return (!filter.agent_id || *filter.agent_id == holder.owner.agent_id) &&
+         (!filter.session_id || *filter.session_id == holder.owner.session_id) &&
+         (!filter.pr_id || *filter.pr_id == holder.pr_id);
+}
+
+template <class Key, class Value>
+void update(std::map<Key, std::set<Value>>& index, const Key& key, const Value& value, bool insert) {
+  if (insert) {
+    index[key].insert(value);
+  } else if (auto found = index.find(key); found != index.end()) {
+    found->second.erase(value);
+    if (found->second.empty()) index.erase(found);
+  }
+}
+
+template <class Value>
+void update(std::set<Value>& index, const Value& value, bool insert) {
+  if (insert) {
+    index.insert(value);
+  } else {
+    index.erase(value);
+  }
+}
+
+}  // namespace
+
+void Tables::index(const StoredLease& stored, bool insert) {
+  const Lease& lease = stored.lease;
+  if (lease.status == Status::active) {
+    update(active_by_path_, lease.path, lease.id, insert);
+    update(active_by_owner_, lease.holder.owner, lease.id, insert);
+    update(active_by_deadline_, {earliest_deadline(lease), lease.id}, insert);
+  }
+  if (has_ended(lease.status)) update(ended_, {lease.updated_at, lease.id}, insert);
+
+  const auto place = std::pair(lease.holder.owner, lease.path);
+  auto& newest_last = by_owner_and_path_[place];
+  if (insert) {
+    newest_last[stored.insertion] = lease.id;
+  } else {
+    newest_last.erase(stored.insertion);
+    if (newest_last.empty()) by_owner_and_path_.erase(place);
+  }
+}
+
+void Tables::index(const Ticket& ticket, bool insert) {
+  if (ticket.status != Status::pending) return;
+  update(pending_by_deadline_, {earliest_deadline(ticket), ticket.id}, insert);
+  for (const WantedPath& wanted : ticket.request.paths)
+    update(pending_by_path_, wanted.path, ticket.id, insert);
+}
+
+std::optional<Tables::StoredLease> Tables::set_lease(const LeaseId& id, std::optional<StoredLease> value) {
+  std::optional<StoredLease> before;
+  if (auto found = leases_.find(id); found != leases_.end()) {
+    index(found->second, false);
+    before = std::move(found->second);
+    leases_.erase(found);
+  }
+  if (value) {
+    if (value->insertion == 0) value->insertion = before ? before->insertion : ++insertions_;
+    const auto [place, _] = leases_.emplace(id, std::move(*value));
+    index(place->second, true);
+  }
+  return before;
+}
+
+std::optional<Ticket> Tables::set_ticket(const GroupId& id, std::optional<Ticket> value) {
+  std::optional<Ticket> before;
+  if (auto found = tickets_.find(id); found != tickets_.end()) {
+    index(found->second, false);
+    before = std::move(found->second);
+    tickets_.erase(found);
+  }
+  if (value) {
+    const auto [place, _] = tickets_.emplace(id, std::move(*value));
+    index(place->second, true);
+  }
+  return before;
+}
+
+std::optional<Answer> Tables::set_answer(const Owner& owner, const std::string& key,
+                                         std::optional<Answer> value) {
+  std::optional<Answer> before = answer(owner, key);
+  if (value) {
+    answers_.insert_or_assign({owner, key}, std::move(*value));
+  } else {
+    answers_.erase({owner, key});
+  }
+  return before;
+}
+
+std::optional<Notice> Tables::set_notice(const std::string& id, std::optional<Notice> value) {
+  std::optional<Notice> before;
+  if (auto found = notices_.find(id); found != notices_.end()) before = found->second;
+  if (value) {
+    notices_.insert_or_assign(id, std::move(*value));
+  } else {
+    notices_.erase(id);
+  }
+  return before;
+}
+
+// Candidates: the path itself, every ancestor, and for a subtree all below. An ancestor's record
+// counts only if it is a subtree one, which the caller looks at.
+template <class RecordId>
+std::vector<RecordId> Tables::candidates(const ByPath<RecordId>& index, const Scope& scope) {
+  std::set<RecordId> found;
+  const auto take = [&](const std::string& path) {
+    if (auto place = index.find(path); place != index.end())
+      found.insert(place->second.begin(), place->second.end());
+  };
+  take(scope.path);
+  for (const std::string& above : ancestors(scope.path)) take(above);
+  if (scope.subtree) {
+    const std::string prefix = prefix_below(scope.path);
+    for (auto place = index.lower_bound(prefix); place != index.end() && place->first.starts_with(prefix);
+         ++place) {
+      found.insert(place->second.begin(), place->second.end());
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+std::vector<Lease> Tables::leases_at(const Scope& scope) const {
+  std::vector<Lease> found;
+  for (const LeaseId& id : candidates(active_by_path_, scope)) {
+    const Lease& lease = leases_.at(id).lease;
+    if (overlaps(lease.scope(), scope)) found.push_back(lease);
+  }
+  return found;
+}
+
+std::vector<Ticket> Tables::tickets_at(const Scope& scope) const {
+  std::vector<Ticket> found;
+  for (const GroupId& id : candidates(pending_by_path_, scope)) {
+    const Ticket& ticket = tickets_.at(id);
+    const auto touches = [&](const WantedPath& wanted) { return overlaps(wanted.scope(), scope); };
+    if (std::ranges::any_of(ticket.request.paths, touches)) found.push_back(ticket);
+  }
+  return found;
+}
+
+std::optional<Lease> Tables::lease(const LeaseId& id) const {
+  const auto found = leases_.find(id);
+  if (found == leases_.end()) return std::nullopt;
+  return found->second.lease;
+}
+
+std::optional<Ticket> Tables::ticket(const GroupId& id) const {
+  const auto found = tickets_.find(id);
+  if (found == tickets_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<Lease> Tables::last_lease(const Owner& owner, const std::string& path) const {
+  const auto found = by_owner_and_path_.find({owner, path});
+  if (found == by_owner_and_path_.end()) return std::nullopt;
+  return leases_.at(found->second.rbegin()->second).lease;
+}
+
+std::vector<Lease> Tables::leases(const Filter& filter) const {
+  std::vector<Lease> found;
+  for (const auto& [owner, ids] : active_by_owner_) {
+    for (const LeaseId& id : ids) {
+      const Lease& lease = leases_.at(id).lease;
+      if (matches(filter, lease.holder)) found.push_back(lease);
+    }
+  }
+  return found;
+}
+
+std::vector<Ticket> Tables::tickets(const Filter& filter) const {
+  std::vector<Ticket> found;
+  for (const auto& [deadline, id] : pending_by_deadline_) {
+    const Ticket& ticket = tickets_.at(id);
+    if (matches(filter, ticket.request.caller.holder)) found.push_back(ticket);
+  }
+  return found;
+}
+
+std::size_t Tables::lease_count(const Owner& owner) const {
+  const auto found = active_by_owner_.find(owner);
+  return found == active_by_owner_.end() ? 0 : found->second.size();
+}
+
+std::vector<Notice> Tables::notices(const Owner& owner) const {
+  std::vector<Notice> found;
+  for (const auto& [id, notice] : notices_) {
+    if (notice.owner == owner) found.push_back(notice);
+  }
+  return found;
+}
+
+std::optional<Answer> Tables::answer(const Owner& owner, const std::string& key) const {
+  const auto found = answers_.find({owner, key});
+  if (found == answers_.end()) return std::nullopt;
+  return found->second;
+}
+
+Due Tables::due(Time moment, std::size_t limit) const {
+  Due due;
+  for (const auto& [deadline, id] : active_by_deadline_) {
+    if (deadline > moment || due.leases.size() == limit) break;
+    due.leases.push_back(leases_.at(id).lease);
+  }
+  for (const auto& [deadline, id] : pending_by_deadline_) {
+    if (deadline > moment || due.tickets.size() == limit) break;
+    due.tickets.push_back(tickets_.at(id));
+  }
+  return due;
+}
+
+std::vector<LeaseId> Tables::forgettable_leases(Time ended_before, std::size_t limit) const {
+  std::vector<LeaseId> found;
+  for (const auto& [ended_at, id] : ended_) {
+    if (ended_at >= ended_before || found.size() == limit) break;
+    found.push_back(id);
+  }
+  return found;
+}
+
+std::vector<GroupId> Tables::forgettable_tickets(Time ended_before, std::size_t limit) const {
+  std::vector<GroupId> found;
+  for (const auto& [id, ticket] : tickets_) {
+    if (found.size() == limit) break;
+    if (ticket.status != Status::pending && ticket.ended_at < ended_before) found.push_back(id);
+  }
+  return found;
+}
+
+std::vector<Notice> Tables::forgettable_notices(Time now, std::size_t limit) const {
+  std::vector<Notice> found;
+  for (const auto& [id, notice] : notices_) {
+    if (found.size() == limit) break;
+    if (notice.drop_at <= now) found.push_back(notice);
+  }
+  return found;
+}
+
+std::vector<Answer> Tables::forgettable_answers(Time now, std::size_t limit) const {
+  std::vector<Answer> found;
+  for (const auto& [key, answer] : answers_) {
+    if (found.size() == limit) break;
+    const bool in_use =
+        std::ranges::any_of(answer.leases, [&](const LeaseId& id) { return leases_.contains(id); });
+    if (answer.drop_at <= now && !in_use) found.push_back(answer);
+  }
+  return found;
+}
+
+}  // namespace leasehold

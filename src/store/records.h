@@ -1,0 +1,42 @@
+// What a store keeps besides leases and history.
+#pragma once
+
+#include "leasehold/calls.h"
+#include "leasehold/lease.h"
+
+namespace leasehold {
+
+// One waiting request. Its paths' leases exist too, with status pending. A ticket that was granted
+// or failed stays for a while, so that its waiter finds out what became of it.
+struct Ticket {
+  GroupId id;
+  std::string workspace;
+  AcquireRequest request;  // Checked and complete: ttl, max_renewals and wait are set.
+  Token sequence;          // Breaks ties of `order`.
+  Time arrival;
+  Time order;            // Arrival, less ten seconds for each step of priority. Fixed for ever.
+  bool upgrade = false;  // Everything it still needs, its owner holds shared.
+  Time wait_until;
+  Time proven_until;  // The waiter proves its life by moving this on.
+  Status status = Status::pending;
+  EndCause ended_by = EndCause::none;
+  Time ended_at;
+  std::vector<LeaseId> leases;  // Pending ones; once granted, those of the grant.
+
+  bool operator==(const Ticket&) const = default;
+};
+
+// The answer once given under an idempotency key.
+struct Answer {
+  Owner owner;
+  std::string key;
+  std::string request_hash;
+  GroupId group_id;             // The ticket, while the request waits.
+  std::vector<LeaseId> leases;  // The grant's.
+  bool ttl_clamped = false;
+  Time drop_at;  // Earliest moment to forget it; a live lease of the grant moves it on.
+
+  bool operator==(const Answer&) const = default;
+};
+
+}  // namespace leasehold

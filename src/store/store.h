@@ -1,0 +1,145 @@
+// The contract every backend satisfies: records, atomicity, bells. A store knows nothing of modes,
+// queues or time to live; the engine decides those over the view it gives.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "leasehold/lease.h"
+#include "leasehold/result.h"
+#include "store/records.h"
+
+namespace leasehold {
+
+// Names what a decision needs, so that a store can fetch it in one round and protect what it read.
+// A body may read outside its footprint; that costs one more round, never correctness.
+struct Footprint {
+  std::string workspace;      // Nothing of another workspace is seen or written.
+  std::vector<Scope> scopes;  // Leases and tickets that overlap them.
+  std::vector<Owner> owners;  // Their leases, tickets and notices.
+  std::vector<LeaseId> leases;
+  std::vector<GroupId> tickets;
+};
+
+// All set fields must match.
+struct Filter {
+  std::optional<std::string> agent_id;
+  std::optional<std::string> session_id;
+  std::optional<std::string> pr_id;
+};
+
+struct HistoryQuery {
+  std::optional<std::string> path;
+  std::optional<std::string> agent_id;
+  std::optional<LeaseId> lease_id;
+  std::uint64_t after = 0;  // Only events with a greater sequence.
+  std::optional<WallTime> since;  // Not before this.
+  std::size_t limit = 0;  // The newest so many, oldest first. 0: all.
+};
+
+// What may have lapsed: a place for the sweeper to look, not a verdict. Earliest first.
+struct Due {
+  std::vector<Lease> leases;      // Active, with expires_at, idle_at or recalled_at not after the moment.
+  std::vector<Ticket> tickets;    // Pending, with wait_until or proven_until not after it.
+};
+
+// A consistent view. Reads return what is there; one that fails (an unreachable store, a record
+// that cannot be parsed) ends the body at once and becomes the result of the transaction: the store
+// unwinds with an exception that nobody else throws, catches or sees.
+class View {
+ public:
+  virtual ~View() = default;
+
+  // Store time, fixed for one run of the body.
+  virtual Time now() const = 0;
+  virtual WallTime wall() const = 0;
+
+  // Active leases, and pending tickets, with a path that overlaps `scope`.
+  virtual std::vector<Lease> leases_at(const Scope& scope) = 0;
+  virtual std::vector<Ticket> tickets_at(const Scope& scope) = 0;
+
+  // By id, whatever the status, as long as they are kept.
+  virtual std::optional<Lease> lease(const LeaseId& id) = 0;
+  virtual std::optional<Ticket> ticket(const GroupId& id) = 0;
+
+  // The owner's newest lease on exactly this path, whatever the status. Newest: inserted
+  // last; putting an older one again does not change that.
+  virtual std::optional<Lease> last_lease(const Owner& owner, const std::string& path) = 0;
+
+  // Active leases and pending tickets, in no particular order.
+  virtual std::vector<Lease> leases(const Filter& filter) = 0;
+  virtual std::vector<Ticket> tickets(const Filter& filter) = 0;
+
+  // Active leases of one owner. Costs the same however many there are.
+  virtual std::size_t lease_count(const Owner& owner) = 0;
+
+  virtual std::vector<Notice> notices(const Owner& owner) = 0;
+  virtual std::optional<Answer> answer(const Owner& owner, const std::string& key) = 0;
+  virtual Due due(Time moment, std::size_t limit) = 0;  // At most `limit` of each.
+  virtual std::vector<Event> history(const HistoryQuery& query) = 0;
+};
+
+// A view that can be written. Reads see the body's own writes.
+class Transaction : public View {
+ public:
+  // Greater than every token drawn before on an overlapping path, also after the store lost data.
+  virtual Token next_token() = 0;
+
+  // Inserts, or replaces the record with the same id.
+  virtual void put(const Lease& lease) = 0;
+  virtual void put(const Ticket& ticket) = 0;
+  virtual void put(const Answer& answer) = 0;
+  virtual void put(const Notice& notice) = 0;
+  virtual void erase(const Notice& notice) = 0;
+
+  // Appends to history and fills in the sequence.
+  virtual void append(Event event) = 0;
+
+  // Wakes whoever listens to this ticket, after the commit and only then.
+  virtual void ring(const GroupId& ticket) = 0;
+
+  // Forgets up to `limit` records nobody needs any more: leases and tickets that ended before
+  // `ended_before` (by updated_at and ended_at), notices past their drop_at, answers past theirs
+  // whose leases are all forgotten, history from before `history_before`. Returns how many.
+  virtual std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) = 0;
+};
+
+// One ticket's bell.
+class Bell {
+ public:
+  virtual ~Bell() = default;
+
+  // Readable (poll(2)) from the first ring on. A ring is a hint to look again, not an answer.
+  virtual int fd() const = 0;
+};
+
+class Store {
+ public:
+  using Body = std::function<Result<void>(Transaction&)>;
+  using Look = std::function<Result<void>(View&)>;
+
+  virtual ~Store() = default;
+
+  // Runs `body` on a consistent view of `footprint` and commits all of its writes, or none.
+  // Serializable against every other transact() on the same data, whichever process or host it
+  // comes from. A conflict runs the body again, so it must have no effect outside the transaction
+  // but on values it sets anew each time.
+  //
+  // Errors: unavailable, transaction_conflict, corrupt (nothing written), outcome_unknown (commit
+  // sent, answer lost), and whatever the body returned (nothing written).
+  // Thread-safe. May block for the store's timeout. Must not be called from a body.
+  virtual Result<void> transact(const Footprint& footprint, const Body& body) = 0;
+
+  // The same for a body that only reads. Waits for no writer.
+  virtual Result<void> view(const Footprint& footprint, const Look& body) = 0;
+
+  // Opens the bell of a ticket. Open it before the ticket is written and no ring is missed.
+  virtual Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) = 0;
+};
+
+}  // namespace leasehold

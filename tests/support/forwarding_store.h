@@ -1,0 +1,68 @@
+// Wrappers that pass every call on, so that a test overrides only the one it wants to break.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "store/store.h"
+
+namespace leasehold {
+
+class ForwardingTransaction : public Transaction {
+ public:
+  // `target` must outlive this.
+  explicit ForwardingTransaction(Transaction& target) : target_(target) {}
+
+  Time now() const override { return target_.now(); }
+  WallTime wall() const override { return target_.wall(); }
+  std::vector<Lease> leases_at(const Scope& scope) override { return target_.leases_at(scope); }
+  std::vector<Ticket> tickets_at(const Scope& scope) override { return target_.tickets_at(scope); }
+  std::optional<Lease> lease(const LeaseId& id) override { return target_.lease(id); }
+  std::optional<Ticket> ticket(const GroupId& id) override { return target_.ticket(id); }
+  std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override {
+    return target_.last_lease(owner, path);
+  }
+  std::vector<Lease> leases(const Filter& filter) override { return target_.leases(filter); }
+  std::vector<Ticket> tickets(const Filter& filter) override { return target_.tickets(filter); }
+  std::size_t lease_count(const Owner& owner) override { return target_.lease_count(owner); }
+  std::vector<Notice> notices(const Owner& owner) override { return target_.notices(owner); }
+  std::optional<Answer> answer(const Owner& owner, const std::string& key) override {
+    return target_.answer(owner, key);
+  }
+  Due due(Time moment, std::size_t limit) override { return target_.due(moment, limit); }
+  std::vector<Event> history(const HistoryQuery& query) override { return target_.history(query); }
+
+  Token next_token() override { return target_.next_token(); }
+  void put(const Lease& lease) override { target_.put(lease); }
+  void put(const Ticket& ticket) override { target_.put(ticket); }
+  void put(const Answer& answer) override { target_.put(answer); }
+  void put(const Notice& notice) override { target_.put(notice); }
+  void erase(const Notice& notice) override { target_.erase(notice); }
+  void append(Event event) override { target_.append(std::move(event)); }
+  void ring(const GroupId& ticket) override { target_.ring(ticket); }
+  std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override {
+    return target_.forget(ended_before, history_before, limit);
+  }
+
+ private:
+  Transaction& target_;
+};
+
+class ForwardingStore : public Store {
+ public:
+  // `target` must outlive this.
+  explicit ForwardingStore(Store& target) : target_(target) {}
+
+  Result<void> transact(const Footprint& footprint, const Body& body) override {
+    return target_.transact(footprint, body);
+  }
+  Result<void> view(const Footprint& footprint, const Look& body) override {
+    return target_.view(footprint, body);
+  }
+  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return target_.listen(ticket); }
+
+ private:
+  Store& target_;
+};
+
+}  // namespace leasehold
