@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "engine/context.h"
+#include "leasehold/calls.h"
+#include "leasehold/result.h"
+#include "store/store.h"
+
+namespace leasehold {
+
+// What acquire() reads, as far as it is known beforehand.
+Footprint footprint_of(const std::string& workspace, const AcquireRequest& request);
+
+// Decides a request: grants all of it, queues it (if it may wait), or refuses it with the evidence.
+// `group` is new for each request: the grant's label, or the ticket's id.
+//
+// Errors: those of check_request(), limit_exceeded, lost (an idempotency key whose grant is over),
+// invalid_argument (a key used for another request). Nothing is changed then.
+Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, const std::string& workspace,
+                              const AcquireRequest& request, const GroupId& group);
+
+// Looks again at a waiting request: after its bell, when a holder died or ran out, or just to be
+// safe. The answer is Granted, still Queued, or Refused (timeout, deadlock, lost). With a ticket of
+// another owner: not_owner; unknown: not_found.
+Result<AcquireAnswer> poll(Transaction& transaction, const Context& context, const Caller& caller,
+                           const GroupId& ticket);
+
+// Stops waiting. Nothing stays queued. A request that was granted meanwhile is given back, so
+// nothing stays held either.
+Result<void> cancel(Transaction& transaction, const Context& context, const Caller& caller, const GroupId& ticket);
+
+}  // namespace leasehold

@@ -1,0 +1,84 @@
+#include "engine/deadlock.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "engine/live.h"
+#include "engine/ownership.h"
+
+namespace leasehold {
+namespace {
+
+class CycleSearch {
+ public:
+  CycleSearch(View& view, const Context& context, const Ticket& asking)
+      : view_(view), context_(context), asking_(asking) {}
+
+  // Follows everybody in the way of `waiter`; true once the way leads back to the asker.
+  bool follow(const Owner& waiter, const std::vector<Blocked>& in_the_way) {
+    for (const Blocked& blocked : in_the_way) {
+      const Owner& holder = blocked.holder.owner;
+      way_.push_back({waiter, blocked.path, holder});
+      if (owns(asking_.request.caller, holder)) return true;
+      if (visited_.insert(holder).second && waits_for_asker(holder)) return true;
+      way_.pop_back();
+    }
+    return false;
+  }
+
+  // True if one of the owner's tickets waits, be it by way of others, for the asker.
+  bool waits_for_asker(const Owner& owner) {
+    for (const Ticket& ticket : view_.tickets({.agent_id = owner.agent_id, .session_id = owner.session_id})) {
+      if (ticket.id == asking_.id || lapse(ticket, view_.now(), context_) != EndCause::none) continue;
+      if (follow(owner, survey(view_, context_, ticket.request, &ticket, &asking_).blocked)) return true;
+    }
+    return false;
+  }
+
+  std::vector<WaitEdge> take_way() { return std::move(way_); }
+
+ private:
+  View& view_;
+  const Context& context_;
+  const Ticket& asking_;
+  std::set<Owner> visited_;
+  std::vector<WaitEdge> way_;
+};
+
+}  // namespace
+
+std::vector<WaitEdge> find_cycle(View& view, const Context& context, const Ticket& asking,
+                                 const std::vector<Blocked>& in_its_way) {
+  CycleSearch search(view, context, asking);
+  const Owner& asker = asking.request.caller.holder.owner;
+  if (search.follow(asker, in_its_way) || search.waits_for_asker(asker)) return search.take_way();
+  return {};
+}
+
+void fail_if_deadlocked(Ledger& ledger, const Ticket& ticket) {
+  if (lapse(ticket, ledger.now(), ledger.context()) != EndCause::none) return;
+  const Survey found = survey(ledger.transaction(), ledger.context(), ticket.request, &ticket);
+  // Its owner's other waits are looked at for themselves: ending this one for them would be in vain.
+  CycleSearch search(ledger.transaction(), ledger.context(), ticket);
+  if (!search.follow(ticket.request.caller.holder.owner, found.blocked)) return;
+  ledger.fail(ticket, EndCause::deadlock, {{}, describe(search.take_way())});
+}
+
+void fail_deadlocked_waits(Ledger& ledger, const Owner& owner) {
+  for (const Ticket& ticket :
+       ledger.transaction().tickets({.agent_id = owner.agent_id, .session_id = owner.session_id})) {
+    fail_if_deadlocked(ledger, ticket);
+  }
+}
+
+std::string describe(const std::vector<WaitEdge>& cycle) {
+  std::string text;
+  for (const WaitEdge& edge : cycle) {
+    text += fmt::format("{}{} waits for {} held by {}", text.empty() ? "" : ", ", edge.waiter.agent_id, edge.path,
+                        edge.holder.agent_id);
+  }
+  return text;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/context.h"
+#include "engine/ledger.h"
+#include "engine/survey.h"
+
+namespace leasehold {
+
+// `waiter` cannot go on before `holder` gives up `path`.
+struct WaitEdge {
+  Owner waiter;
+  std::string path;
+  Owner holder;
+};
+
+// The cycle that `asking` closes, by waiting for what `in_its_way` lists or by being waited for: each
+// waits for the next, the last for the first. Empty: there is none. `asking` need not be written yet.
+//
+// Costs one look at the tickets of the asker and of each owner in the way, and goes deeper only
+// through owners who wait themselves.
+std::vector<WaitEdge> find_cycle(View& view, const Context& context, const Ticket& asking,
+                                 const std::vector<Blocked>& in_its_way);
+
+std::string describe(const std::vector<WaitEdge>& cycle);
+
+// Fails a ticket that closes a cycle now, although it did not when it was queued: its owner lost some
+// of what it held, or was given something that others wait for. Its own wait gives way; the others
+// did nothing.
+void fail_if_deadlocked(Ledger& ledger, const Ticket& ticket);
+
+// The same for all that an owner waits for.
+void fail_deadlocked_waits(Ledger& ledger, const Owner& owner);
+
+}  // namespace leasehold

@@ -1,0 +1,18 @@
+// The engine's sentences for people: what happened, who is in the way, what to do next.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "leasehold/calls.h"
+
+namespace leasehold {
+
+std::string describe(EndCause cause);
+std::string describe(const Holder& holder);
+std::string describe(Duration duration);  // 5m, 1m30s, 250ms
+
+// Why `request` was refused or has to wait, and the exact next command.
+std::string explain_blocked(const AcquireRequest& request, std::span<const Blocked> blocked, Time now);
+
+}  // namespace leasehold

@@ -1,0 +1,210 @@
+#include "engine/grant.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/deadlock.h"
+#include "engine/idempotency.h"
+#include "engine/live.h"
+#include "engine/ownership.h"
+#include "util/check.h"
+
+namespace leasehold {
+namespace {
+
+void add_unique(std::vector<std::string>& list, const std::string& item) {
+  if (std::ranges::find(list, item) == list.end()) list.push_back(item);
+}
+
+// Draws the grant's token when the first new lease needs it: a grant that only extends has none.
+class GrantToken {
+ public:
+  explicit GrantToken(Transaction& transaction) : transaction_(transaction) {}
+
+  Token get() {
+    if (!token_) token_ = transaction_.next_token();
+    return *token_;
+  }
+
+ private:
+  Transaction& transaction_;
+  std::optional<Token> token_;
+};
+
+// The caller holds this path; `wanted` adds to it.
+Lease give_again(Ledger& ledger, const AcquireRequest& request, const WantedPath& wanted,
+                 const std::vector<std::string>& pairs, Lease lease, GrantToken& token) {
+  const Time now = ledger.now();
+  lease.requested |= wanted.requested;
+  for (const std::string& pair : pairs) add_unique(lease.pairs, pair);
+  for (const std::string& source : wanted.paired_with) add_unique(lease.paired_with, source);
+  if (!lease.holder.process) lease.holder.process = request.caller.holder.process;
+  lease.attended |= request.attended;
+  lease.idle_at.reset();
+  lease.last_heartbeat_at = now;
+  if (now + *request.ttl > lease.expires_at) {
+    lease.ttl = *request.ttl;
+    lease.expires_at = end_of_term(lease, now);
+  }
+  if (request.mode == Mode::exclusive && lease.mode == Mode::shared) {
+    lease.token = token.get();
+    ledger.change_mode(lease, Mode::exclusive);
+  } else {
+    ledger.extend(lease, "acquired again");
+  }
+  return lease;
+}
+
+Lease give_new(Ledger& ledger, const std::string& workspace, const AcquireRequest& request, const WantedPath& wanted,
+               const std::vector<std::string>& pairs, const GroupId& group, std::optional<Lease> pending,
+               GrantToken& token) {
+  Lease lease = pending ? std::move(*pending) : ledger.draft(workspace, request, wanted, group);
+  lease.pairs = pairs;
+  lease.attended = request.attended;
+  lease.token = token.get();
+  ledger.activate(lease, request.reason);
+  return lease;
+}
+
+// Which paths pairing added for each source, so that releasing the source finds them.
+std::map<std::string, std::vector<std::string>> pairs_by_source(const AcquireRequest& request) {
+  std::map<std::string, std::vector<std::string>> pairs;
+  for (const WantedPath& wanted : request.paths) {
+    for (const std::string& source : wanted.paired_with) add_unique(pairs[source], wanted.path);
+  }
+  return pairs;
+}
+
+std::map<Scope, Lease> pending_leases(Transaction& transaction, const Ticket* waited) {
+  std::map<Scope, Lease> pending;
+  if (waited == nullptr) return pending;
+  for (const LeaseId& id : waited->leases) {
+    std::optional<Lease> lease = transaction.lease(id);
+    if (lease) pending.emplace(lease->scope(), std::move(*lease));
+  }
+  return pending;
+}
+
+bool by_rank(const Ticket& a, const Ticket& b) { return before(rank_of(a), rank_of(b)); }
+
+std::vector<Ticket> waiters_at(Transaction& transaction, const std::vector<Scope>& scopes) {
+  std::map<GroupId, Ticket> found;
+  // Many things may end in one place at once.
+  for (const Scope& scope : std::set(scopes.begin(), scopes.end())) {
+    for (Ticket& ticket : transaction.tickets_at(scope)) found.emplace(ticket.id, std::move(ticket));
+  }
+  std::vector<Ticket> waiters;
+  for (auto& [id, ticket] : found) waiters.push_back(std::move(ticket));
+  std::ranges::sort(waiters, by_rank);
+  return waiters;
+}
+
+std::set<Owner> holders_at(Transaction& transaction, const std::vector<Scope>& scopes) {
+  std::set<Owner> holders;
+  for (const Scope& scope : scopes) {
+    for (const Lease& lease : transaction.leases_at(scope)) holders.insert(lease.holder.owner);
+  }
+  return holders;
+}
+
+// True if the ticket's owner surely holds none of what it waits for. (What it holds it does not queue
+// for.) Several paths may reach beyond where `holders` were looked for.
+bool holds_nothing(const Ticket& ticket, const std::set<Owner>& holders) {
+  if (ticket.request.paths.size() > 1) return false;
+  return std::ranges::none_of(holders, [&](const Owner& owner) { return owns(ticket.request.caller, owner); });
+}
+
+bool still_waits(Ledger& ledger, const Ticket& ticket) {
+  const std::optional<Ticket> current = ledger.transaction().ticket(ticket.id);
+  return current && current->status == Status::pending;
+}
+
+// Grants the ticket if nothing is in its way; false if it has to wait on.
+bool try_waiter(Ledger& ledger, const Ticket& ticket) {
+  const Survey found = survey(ledger.transaction(), ledger.context(), ticket.request, &ticket);
+  record(ledger, found);
+  if (!found.blocked.empty()) return false;
+  std::vector<LeaseId> ids;
+  for (const Lease& lease : give(ledger, ticket.workspace, ticket.request, ticket.id, found, &ticket)) {
+    ids.push_back(lease.id);
+  }
+  remember_grant(ledger.transaction(), ticket.request, ids);
+  ledger.grant(ticket, std::move(ids));
+  return true;
+}
+
+}  // namespace
+
+std::vector<Lease> give(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
+                        const GroupId& group, const Survey& survey, const Ticket* waited) {
+  LEASEHOLD_CHECK(survey.blocked.empty());
+  LEASEHOLD_CHECK(survey.places.size() == request.paths.size());
+  GrantToken token(ledger.transaction());
+  std::map<Scope, Lease> pending = pending_leases(ledger.transaction(), waited);
+  std::map<std::string, std::vector<std::string>> pairs = pairs_by_source(request);
+  std::vector<Lease> leases;
+  leases.reserve(request.paths.size());
+  for (std::size_t i = 0; i < request.paths.size(); ++i) {
+    const WantedPath& wanted = request.paths[i];
+    const auto prepared = pending.find(wanted.scope());
+    if (survey.places[i].own) {
+      leases.push_back(give_again(ledger, request, wanted, pairs[wanted.path], *survey.places[i].own, token));
+      if (prepared != pending.end()) ledger.drop_pending(prepared->second);
+    } else {
+      const auto lease = prepared != pending.end() ? std::optional(prepared->second) : std::nullopt;
+      leases.push_back(give_new(ledger, workspace, request, wanted, pairs[wanted.path], group, lease, token));
+    }
+  }
+  // What the owner waits for by another request, that request may not have to wait for any more.
+  if (survey.same_owner_waits) ledger.free(request);
+  return leases;
+}
+
+void record(Ledger& ledger, const Survey& survey) {
+  for (const auto& [lease, cause] : survey.lapsed_leases) ledger.end(lease, cause);
+  for (const auto& [ticket, cause] : survey.lapsed_tickets) ledger.fail(ticket, cause);
+  for (Lease lease : survey.attended) {
+    lease.expires_at = attendance_end(lease, ledger.now(), ledger.context().policy);
+    ledger.extend(lease, "proof_of_life");
+  }
+}
+
+Survey survey_and_record(Ledger& ledger, const AcquireRequest& request) {
+  for (;;) {
+    Survey found = survey(ledger.transaction(), ledger.context(), request);
+    record(ledger, found);
+    // The last survey tells of things as they were recorded.
+    if (found.lapsed_leases.empty() && found.lapsed_tickets.empty() && found.attended.empty()) return found;
+    settle(ledger);
+  }
+}
+
+void settle(Ledger& ledger) {
+  for (std::vector<Scope> freed = ledger.take_freed(); !freed.empty(); freed = ledger.take_freed()) {
+    const std::vector<Ticket> waiters = waiters_at(ledger.transaction(), freed);
+    if (waiters.empty()) continue;
+    std::set<Owner> holders = holders_at(ledger.transaction(), freed);
+    // Those who go, and those who cannot, alike keep everybody behind them waiting. So the long tail
+    // of a queue costs one comparison each, and only the few who may go are looked at in full.
+    std::vector<Ticket> ahead;
+    for (const Ticket& ticket : waiters) {
+      const auto in_the_way = [&](const Ticket& other) { return conflict(ticket, other); };
+      if (holds_nothing(ticket, holders) && std::ranges::any_of(ahead, in_the_way)) continue;
+      // Looking at those before may have ended this one.
+      if (!still_waits(ledger, ticket)) continue;
+      if (const EndCause cause = lapse(ticket, ledger.now(), ledger.context()); cause != EndCause::none) {
+        ledger.fail(ticket, cause);
+        continue;
+      }
+      if (try_waiter(ledger, ticket)) holders.insert(ticket.request.caller.holder.owner);
+      ahead.push_back(ticket);
+    }
+    // One who waits for what it held until now has got behind others, who may wait for it.
+    for (const Ticket& ticket : waiters) {
+      if (ledger.took_from(ticket.request.caller) && still_waits(ledger, ticket)) fail_if_deadlocked(ledger, ticket);
+    }
+  }
+}
+
+}  // namespace leasehold

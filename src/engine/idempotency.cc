@@ -1,0 +1,110 @@
+#include "engine/idempotency.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/live.h"
+#include "engine/survey.h"
+#include "util/stable_hash.h"
+
+namespace leasehold {
+namespace {
+
+// Who asks is part of the key; where from (host, process) and why (reason, trace) may change
+// between two tries of one request. Stored: never change what goes in.
+std::string hash_of(const AcquireRequest& request) {
+  std::string paths;
+  for (const WantedPath& wanted : request.paths) paths += (wanted.subtree ? "+" : "-") + wanted.path + '\0';
+  return stable_hash({paths, word(request.mode), std::to_string(request.ttl->count()),
+                      std::to_string(*request.max_renewals),
+                      std::to_string(request.wait.value_or(Duration::zero()).count()), std::to_string(request.priority),
+                      request.room, request.caller.holder.pr_id});
+}
+
+// The grant ended so long ago that its key is free again.
+bool is_forgotten(Transaction& transaction, const Context& context, const Answer& answer) {
+  const Time now = transaction.now();
+  if (answer.leases.empty()) return now >= answer.drop_at;
+  return std::ranges::all_of(answer.leases, [&](const LeaseId& id) {
+    const std::optional<Lease> lease = transaction.lease(id);
+    if (!lease) return true;
+    const bool active = lease->status == Status::active;
+    if (active && lapse(*lease, now, context) == EndCause::none) return false;
+    return now >= (active ? lease->expires_at : lease->updated_at) + context.policy.answer_life;
+  });
+}
+
+}  // namespace
+
+std::optional<Granted> live_grant(Transaction& transaction, const Context& context, const GroupId& group,
+                                  const std::vector<LeaseId>& ids) {
+  Granted granted = {.group_id = group};
+  for (const LeaseId& id : ids) {
+    std::optional<Lease> lease = transaction.lease(id);
+    if (!lease || lease->status != Status::active) return std::nullopt;
+    if (lapse(*lease, transaction.now(), context) != EndCause::none) return std::nullopt;
+    granted.leases.push_back(std::move(*lease));
+  }
+  return granted;
+}
+
+Result<std::optional<Decision>> replay(Transaction& transaction, const Context& context,
+                                       const AcquireRequest& request) {
+  if (request.idempotency_key.empty()) return std::nullopt;
+  std::optional<Answer> answer = transaction.answer(request.caller.holder.owner, request.idempotency_key);
+  if (!answer) return std::nullopt;
+
+  const std::optional<Ticket> ticket = transaction.ticket(answer->group_id);
+  if (ticket) {
+    const bool timed_out = ticket->status == Status::pending && transaction.now() >= ticket->wait_until;
+    if (ticket->status == Status::failed || timed_out) return std::nullopt;  // It got nothing.
+  }
+  if (is_forgotten(transaction, context, *answer)) return std::nullopt;
+  if (answer->request_hash != hash_of(request)) {
+    return fail(Code::invalid_argument,
+                fmt::format("The idempotency key '{}' was used for another request. Use a new key.",
+                            request.idempotency_key));
+  }
+  if (ticket && ticket->status == Status::pending) {
+    return place_in_queue(*ticket, survey(transaction, context, ticket->request, &*ticket), transaction.now());
+  }
+  std::optional<Granted> granted = live_grant(transaction, context, answer->group_id, answer->leases);
+  if (!granted || granted->leases.empty()) {
+    return fail(Code::lost, fmt::format("What was granted under the idempotency key '{}' is over, at least in part. Ask "
+                                        "again with a new key.",
+                                        request.idempotency_key));
+  }
+  granted->ttl_clamped = answer->ttl_clamped;
+  granted->replayed = true;
+  return std::move(*granted);
+}
+
+void remember_grant(Transaction& transaction, const AcquireRequest& request, const std::vector<LeaseId>& leases) {
+  if (request.idempotency_key.empty()) return;
+  std::optional<Answer> answer = transaction.answer(request.caller.holder.owner, request.idempotency_key);
+  if (!answer) return;
+  answer->leases = leases;
+  transaction.put(*answer);
+}
+
+void remember(Transaction& transaction, const Context& context, const AcquireRequest& request, bool ttl_clamped,
+              const Decision& decision) {
+  if (request.idempotency_key.empty() || std::holds_alternative<Refused>(decision)) return;
+  Answer answer = {.owner = request.caller.holder.owner,
+                   .key = request.idempotency_key,
+                   .request_hash = hash_of(request),
+                   .ttl_clamped = ttl_clamped,
+                   .drop_at = transaction.now() + *request.ttl + context.policy.answer_life};
+  if (const auto* granted = std::get_if<Granted>(&decision)) {
+    answer.group_id = granted->group_id;
+    for (const Lease& lease : granted->leases) answer.leases.push_back(lease.id);
+  } else {
+    const Queued& waiting = std::get<Queued>(decision);
+    answer.group_id = waiting.ticket;
+    answer.drop_at += *request.wait;
+  }
+  transaction.put(answer);
+}
+
+}  // namespace leasehold

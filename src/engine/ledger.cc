@@ -1,0 +1,218 @@
+#include "engine/ledger.h"
+
+#include <algorithm>
+
+#include "engine/explain.h"
+#include "engine/live.h"
+#include "engine/ownership.h"
+#include "util/check.h"
+
+namespace leasehold {
+namespace {
+
+// A lease ends as `released` when somebody decided so, as `expired` when it ran out.
+Status status_after(EndCause cause) {
+  switch (cause) {
+    case EndCause::released:
+    case EndCause::forced:
+    case EndCause::transferred:
+      return Status::released;
+    default:
+      return Status::expired;
+  }
+}
+
+}  // namespace
+
+Event Ledger::event_of(const Lease& lease, EventType type) const {
+  return {.type = type,
+          .lease_id = lease.id,
+          .group_id = lease.group_id,
+          .owner = lease.holder.owner,
+          .pr_id = lease.holder.pr_id,
+          .path = lease.path,
+          .subtree = lease.subtree,
+          .mode = lease.mode,
+          .token = lease.token,
+          .status_before = lease.status,
+          .status_after = lease.status,
+          .cause = lease.ended_by,
+          .renewal_count = lease.renewal_count,
+          .at = transaction_.now(),
+          .wall = transaction_.wall(),
+          .trace = lease.trace};
+}
+
+void Ledger::write(Lease& lease, EventType type, std::optional<Status> before, const Because& because) {
+  lease.updated_at = now();
+  Event event = event_of(lease, type);
+  event.status_before = before;
+  event.actor = because.actor;
+  event.reason = because.reason;
+  transaction_.put(lease);
+  transaction_.append(std::move(event));
+}
+
+void Ledger::activate(Lease& lease, const std::string& reason) {
+  const bool waited = lease.status == Status::pending;
+  lease.status = Status::active;
+  lease.acquired_at = lease.last_heartbeat_at = now();
+  lease.expires_at = end_of_term(lease, now());
+  write(lease, EventType::acquired, waited ? std::optional(Status::pending) : std::nullopt, {{}, reason});
+}
+
+Lease Ledger::draft(const std::string& workspace, const AcquireRequest& request, const WantedPath& wanted,
+                    const GroupId& group) const {
+  return {.id = LeaseId{make_uuid(context_.random)},
+          .workspace = workspace,
+          .path = wanted.path,
+          .subtree = wanted.subtree,
+          .mode = request.mode,
+          .holder = request.caller.holder,
+          .created_at = now(),
+          .last_heartbeat_at = now(),
+          .ttl = *request.ttl,
+          .max_renewals = *request.max_renewals,
+          .group_id = group,
+          .room = request.room,
+          .reason = request.reason,
+          .trace = request.trace,
+          .requested = wanted.requested,
+          .paired_with = wanted.paired_with};
+}
+
+void Ledger::enqueue(Ticket& ticket) {
+  for (const WantedPath& wanted : ticket.request.paths) {
+    Lease lease = draft(ticket.workspace, ticket.request, wanted, ticket.id);
+    lease.status = Status::pending;
+    lease.expires_at = ticket.wait_until;
+    write(lease, EventType::queued, std::nullopt, {{}, ticket.request.reason});
+    ticket.leases.push_back(lease.id);
+  }
+  transaction_.put(ticket);
+}
+
+void Ledger::extend(Lease& lease, const std::string& reason) {
+  write(lease, EventType::renewed, Status::active, {{}, reason});
+}
+
+void Ledger::extend_all(const Owner& owner, std::vector<Lease>& leases) {
+  if (leases.empty()) return;
+  for (Lease& lease : leases) {
+    lease.updated_at = now();
+    transaction_.put(lease);
+  }
+  transaction_.append({.type = EventType::renewed,
+                       .owner = owner,
+                       .status_before = Status::active,
+                       .status_after = Status::active,
+                       .count = leases.size(),
+                       .at = now(),
+                       .wall = transaction_.wall(),
+                       .reason = "all leases of the owner"});
+}
+
+void Ledger::refuse_renewal(const Lease& lease, const std::string& reason) {
+  Event event = event_of(lease, EventType::failed);
+  event.reason = reason;
+  transaction_.append(std::move(event));
+}
+
+void Ledger::change_mode(Lease& lease, Mode mode) {
+  LEASEHOLD_CHECK(lease.mode != mode);
+  // Weaker, it lets others go; stronger, what else its owner waits for there.
+  freed_.push_back(lease.scope());
+  if (mode == Mode::shared) losers_.insert(lease.holder.owner);
+  lease.mode = mode;
+  write(lease, mode == Mode::shared ? EventType::downgraded : EventType::upgraded, Status::active, {});
+}
+
+void Ledger::recall(Lease& lease, Time deadline, const Because& because) {
+  lease.recalled_at = std::min(deadline, lease.recalled_at.value_or(kForever));  // Asked twice: the first word counts.
+  lease.expires_at = std::min(lease.expires_at, *lease.recalled_at);
+  write(lease, EventType::recalled, Status::active, because);
+  notify(lease, EndCause::recalled, false, because);
+}
+
+void Ledger::receive(Lease& lease, const Because& because) {
+  activate(lease, because.reason);
+  notify(lease, EndCause::transferred, true, because);
+}
+
+void Ledger::end(Lease lease, EndCause cause, const Because& because) {
+  LEASEHOLD_CHECK(lease.status == Status::active);
+  lease.status = status_after(cause);
+  lease.ended_by = cause;
+  const bool ran_out = lease.status == Status::expired;
+  Because recorded = because;
+  if (recorded.reason.empty() && cause != EndCause::released) recorded.reason = describe(cause);
+  write(lease, ran_out ? EventType::expired : EventType::released, Status::active, recorded);
+  const bool own_doing = recorded.actor.empty() && (cause == EndCause::released || cause == EndCause::transferred);
+  if (!own_doing) notify(lease, cause, false, recorded);
+  freed_.push_back(lease.scope());
+  losers_.insert(lease.holder.owner);
+}
+
+bool Ledger::took_from(const Caller& caller) const {
+  return std::ranges::any_of(losers_, [&](const Owner& owner) { return owns(caller, owner); });
+}
+
+void Ledger::fail(Ticket ticket, EndCause cause, const Because& because) {
+  LEASEHOLD_CHECK(ticket.status == Status::pending);
+  for (const LeaseId& id : ticket.leases) {
+    std::optional<Lease> lease = transaction_.lease(id);
+    if (!lease) continue;
+    lease->status = Status::failed;
+    lease->ended_by = cause;
+    write(*lease, EventType::failed, Status::pending,
+          {because.actor, because.reason.empty() ? describe(cause) : because.reason});
+  }
+  ticket.status = Status::failed;
+  ticket.ended_by = cause;
+  ticket.ended_at = now();
+  transaction_.put(ticket);
+  free(ticket.request);
+}
+
+void Ledger::free(const AcquireRequest& request) {
+  for (const WantedPath& wanted : request.paths) freed_.push_back(wanted.scope());
+}
+
+void Ledger::grant(Ticket ticket, std::vector<LeaseId> leases) {
+  ticket.status = Status::active;
+  ticket.ended_at = now();
+  ticket.leases = std::move(leases);
+  transaction_.put(ticket);
+  transaction_.ring(ticket.id);
+}
+
+void Ledger::drop_pending(Lease lease) {
+  lease.status = Status::failed;
+  lease.ended_by = EndCause::merged;
+  write(lease, EventType::failed, Status::pending, {{}, describe(EndCause::merged)});
+}
+
+void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Because& because) {
+  transaction_.put(Notice{.id = make_uuid(context_.random),
+                          .owner = lease.holder.owner,
+                          .cause = cause,
+                          .received = received,
+                          .lease_id = lease.id,
+                          .path = lease.path,
+                          .token = lease.token,
+                          .actor = because.actor,
+                          .reason = because.reason,
+                          .at = now(),
+                          .wall = transaction_.wall(),
+                          .drop_at = now() + context_.policy.notice_life});
+}
+
+std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner) {
+  std::vector<Notice> notices = transaction.notices(owner);
+  for (const Notice& notice : notices) transaction.erase(notice);
+  std::erase_if(notices, [&](const Notice& notice) { return notice.drop_at <= transaction.now(); });
+  std::ranges::stable_sort(notices, {}, &Notice::at);
+  return notices;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,92 @@
+// The only way the engine writes. A record and its line of history are written by one call, so the
+// history folded is the state (invariant I20) by construction; and each call that takes something
+// away notes what became free, so no waiter can be forgotten.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/context.h"
+#include "store/store.h"
+
+namespace leasehold {
+
+// Who ended or moved a lease, and why. Empty actor: its owner, or time.
+struct Because {
+  std::string actor;
+  std::string reason;
+};
+
+class Ledger {
+ public:
+  Ledger(Transaction& transaction, const Context& context) : transaction_(transaction), context_(context) {}
+
+  Transaction& transaction() { return transaction_; }
+  const Context& context() const { return context_; }
+  Time now() const { return transaction_.now(); }
+
+  // A lease for one wanted path: complete but for token and status, not written yet.
+  Lease draft(const std::string& workspace, const AcquireRequest& request, const WantedPath& wanted,
+              const GroupId& group) const;
+
+  // pending or nothing -> active. The lease comes complete but for its times of acquisition.
+  void activate(Lease& lease, const std::string& reason);
+
+  // nothing -> pending, for every path of the ticket.
+  void enqueue(Ticket& ticket);
+
+  // active -> active, with the new times in place. `proof_of_life`, `acquired again`, ...
+  void extend(Lease& lease, const std::string& reason);
+
+  // One line for a batch of renewals of one owner.
+  void extend_all(const Owner& owner, std::vector<Lease>& leases);
+
+  // A renewal that was refused: a line of history, and no change.
+  void refuse_renewal(const Lease& lease, const std::string& reason);
+
+  // In place. An upgrade has its new token already.
+  void change_mode(Lease& lease, Mode mode);
+
+  // Asks the lease back by `deadline`, and tells its owner.
+  void recall(Lease& lease, Time deadline, const Because& because);
+
+  // nothing -> active, handed over by another owner; tells the new one.
+  void receive(Lease& lease, const Because& because);
+
+  // active -> released or expired, as the cause says; tells the owner if it was not its own doing.
+  void end(Lease lease, EndCause cause, const Because& because = {});
+
+  // pending -> failed, for the ticket and its leases.
+  void fail(Ticket ticket, EndCause cause, const Because& because = {});
+
+  // pending -> active, for the ticket; its leases are activated by whoever grants them. Rings.
+  void grant(Ticket ticket, std::vector<LeaseId> leases);
+
+  // A pending lease that the grant did not need.
+  void drop_pending(Lease lease);
+
+  // Those who wait for any of these paths, this request among them, get looked at.
+  void free(const AcquireRequest& request);
+
+  // Has anything of the caller's ended, or become shared, in this transaction?
+  bool took_from(const Caller& caller) const;
+
+  // Scopes in which something ended since the last call.
+  std::vector<Scope> take_freed() { return std::exchange(freed_, {}); }
+
+ private:
+  Event event_of(const Lease& lease, EventType type) const;
+  void write(Lease& lease, EventType type, std::optional<Status> before, const Because& because);
+  void notify(const Lease& lease, EndCause cause, bool received, const Because& because);
+
+  Transaction& transaction_;
+  const Context& context_;
+  std::vector<Scope> freed_;
+  std::set<Owner> losers_;
+};
+
+// Hands over what happened to the owner behind its back, once.
+std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner);
+
+}  // namespace leasehold

@@ -1,0 +1,40 @@
+#include "engine/live.h"
+
+#include <algorithm>
+
+namespace leasehold {
+
+Verdict verdict_on(const Holder& holder, const Context& context) {
+  if (!holder.process) return {Liveness::unknown, "no process to watch; only its time counts"};
+  return context.verdicts.of(*holder.process);
+}
+
+EndCause lapse(const Lease& lease, Time now, const Context& context) {
+  if (lease.recalled_at && now >= *lease.recalled_at) return EndCause::recalled;
+  if (lease.idle_at && now >= *lease.idle_at) return EndCause::idle;
+  const Liveness liveness = verdict_on(lease.holder, context).liveness;
+  if (liveness == Liveness::dead) return EndCause::owner_dead;
+  if (now < lease.expires_at) return EndCause::none;
+  if (!lease.attended || liveness != Liveness::alive) return EndCause::expired;
+  return now < lease.last_heartbeat_at + context.policy.silence_max ? EndCause::none : EndCause::silent;
+}
+
+EndCause lapse(const Ticket& ticket, Time now, const Context& context) {
+  if (now >= ticket.wait_until) return EndCause::timed_out;
+  const Liveness liveness = verdict_on(ticket.request.caller.holder, context).liveness;
+  if (liveness == Liveness::dead) return EndCause::owner_dead;
+  const bool proven = liveness == Liveness::alive || now < ticket.proven_until;
+  return proven ? EndCause::none : EndCause::owner_dead;
+}
+
+Time end_of_term(const Lease& lease, Time now) {
+  return std::min<Time>(now + lease.ttl, lease.recalled_at.value_or(kForever));
+}
+
+bool lives_by_attendance(const Lease& lease, Time now) { return now >= lease.expires_at; }
+
+Time attendance_end(const Lease& lease, Time now, const Policy& policy) {
+  return std::min<Time>(end_of_term(lease, now), lease.last_heartbeat_at + policy.silence_max);
+}
+
+}  // namespace leasehold

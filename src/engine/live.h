@@ -1,0 +1,32 @@
+// Who still counts. The one predicate that acquire, check, status and the sweeper share.
+#pragma once
+
+#include "engine/context.h"
+#include "leasehold/lease.h"
+#include "store/records.h"
+
+namespace leasehold {
+
+// `none` while an active lease is live, else why it is not:
+//
+//   live  iff  now < expires_at
+//              or attended, the process is alive, and now < last_heartbeat_at + silence_max
+//         and  its owner is not proven dead
+//         and  it is neither idle nor recalled beyond its time.
+EndCause lapse(const Lease& lease, Time now, const Context& context);
+
+// The same for a pending ticket. A waiter proves its life by its process, or, where that cannot be
+// seen, by moving proven_until on.
+EndCause lapse(const Ticket& ticket, Time now, const Context& context);
+
+// The lease is past its time and lives only because its owner is seen to be there. The next write
+// transaction that notices moves it on by this much, at most to the end of the allowed silence.
+bool lives_by_attendance(const Lease& lease, Time now);
+Time attendance_end(const Lease& lease, Time now, const Policy& policy);
+
+// Where a term that starts now ends: after the lease's ttl, or when it is asked back.
+Time end_of_term(const Lease& lease, Time now);
+
+Verdict verdict_on(const Holder& holder, const Context& context);
+
+}  // namespace leasehold

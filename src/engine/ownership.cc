@@ -1,0 +1,56 @@
+#include "engine/ownership.h"
+
+#include <fmt/format.h>
+
+#include "engine/explain.h"
+#include "util/check.h"
+
+namespace leasehold {
+
+bool owns(const Caller& caller, const Owner& owner) {
+  const Owner& self = caller.holder.owner;
+  if (self == owner) return true;
+  return caller.whole_session && !self.session_id.empty() && self.session_id == owner.session_id;
+}
+
+Standing standing(const Caller& caller, const std::optional<Lease>& lease, EndCause lapsed,
+                  const std::optional<Token>& token) {
+  if (!lease) return Standing::not_found;
+  if (!owns(caller, lease->holder.owner)) return Standing::not_owner;
+  if (lease->status == Status::pending) return Standing::own_pending;
+  if (lease->ended_by == EndCause::transferred) return Standing::transferred;
+  if (lease->status != Status::active || lapsed != EndCause::none) return Standing::own_ended;
+  if (token && *token != lease->token) return Standing::stale_token;
+  return Standing::own_live;
+}
+
+Error refusal(Standing standing, const std::string& what, const std::optional<Lease>& lease, EndCause lapsed) {
+  switch (standing) {
+    case Standing::own_live:
+      break;
+    case Standing::own_pending:
+      return {Code::not_found, fmt::format("You wait for {} and do not hold it yet. To wait no more: lease release {}",
+                                           what, lease->id.text)};
+    case Standing::own_ended: {
+      const EndCause cause = lease->status == Status::active ? lapsed : lease->ended_by;
+      return {Code::lost, fmt::format("Your lease on {} is over: {}. Acquire it again; somebody may have changed "
+                                      "the file meanwhile.",
+                                      what, describe(cause))};
+    }
+    case Standing::transferred:
+      return {Code::transferred, fmt::format("Your lease on {} was handed to another owner. See: lease status {}",
+                                             what, lease->path)};
+    case Standing::stale_token:
+      return {Code::stale_token,
+              fmt::format("The token given for {} is not that of your current lease, which is {}. Nothing was changed.",
+                          what, lease->token.value)};
+    case Standing::not_owner:
+      return {Code::not_owner, fmt::format("{} is leased to {}, not to you. See: lease status {}", what,
+                                           describe(lease->holder), lease->path)};
+    case Standing::not_found:
+      return {Code::not_found, fmt::format("There is no lease {}. See: lease status", what)};
+  }
+  LEASEHOLD_CHECK(false);
+}
+
+}  // namespace leasehold

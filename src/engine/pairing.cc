@@ -1,0 +1,53 @@
+#include "engine/pairing.h"
+
+#include <algorithm>
+
+#include "engine/live.h"
+
+namespace leasehold {
+namespace {
+
+std::vector<Lease> live_leases_on(View& view, const Context& context, const Owner& owner, const std::string& path) {
+  std::vector<Lease> leases = view.leases_at({path, false});
+  std::erase_if(leases, [&](const Lease& lease) {
+    return lease.path != path || lease.holder.owner != owner || lapse(lease, view.now(), context) != EndCause::none;
+  });
+  return leases;
+}
+
+// What pairing added for `source`, with the sources that are left without it. One that ended without
+// being released, or went to another owner, keeps nothing.
+std::vector<Lease> pairs_without(View& view, const Context& context, const Lease& source) {
+  const Owner& owner = source.holder.owner;
+  std::vector<Lease> pairs;
+  for (const std::string& path : source.pairs) {
+    for (Lease& pair : live_leases_on(view, context, owner, path)) {
+      if (std::erase(pair.paired_with, source.path) == 0) continue;
+      std::erase_if(pair.paired_with,
+                    [&](const std::string& other) { return live_leases_on(view, context, owner, other).empty(); });
+      pairs.push_back(std::move(pair));
+    }
+  }
+  return pairs;
+}
+
+bool is_kept(const Lease& pair) { return pair.requested || !pair.paired_with.empty(); }
+
+}  // namespace
+
+std::vector<Lease> only_paired_with(View& view, const Context& context, const Lease& source) {
+  std::vector<Lease> orphans;
+  for (const Lease& pair : pairs_without(view, context, source)) {
+    if (!is_kept(pair)) orphans.push_back(*view.lease(pair.id));
+  }
+  return orphans;
+}
+
+std::vector<Lease> detach_pairs(Transaction& transaction, const Context& context, const Lease& source) {
+  std::vector<Lease> pairs = pairs_without(transaction, context, source);
+  for (const Lease& pair : pairs) transaction.put(pair);
+  std::erase_if(pairs, is_kept);
+  return pairs;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "leasehold/lease.h"
+#include "leasehold/result.h"
+
+namespace leasehold {
+
+// The numbers the rules go by. Configuration sets them; these are the built-in ones.
+struct Policy {
+  Duration ttl = std::chrono::minutes(5);
+  Duration ttl_max = std::chrono::hours(1);
+  int max_renewals = -1;
+  bool waiting_allowed = true;
+  std::optional<Duration> wait_max;  // Longest wait a request may ask for.
+
+  Duration silence_max = std::chrono::minutes(30);  // An attended lease survives so much silence.
+  Duration idle_grace = std::chrono::seconds(30);   // From the end of a turn to the end of its leases.
+  Duration waiter_silence = std::chrono::seconds(15);
+  Duration priority_step = std::chrono::seconds(10);
+  Duration notice_life = std::chrono::hours(1);
+  Duration answer_life = std::chrono::hours(1);  // After the end of the grant it answers for.
+
+  std::size_t paths_max = 1'000;
+  std::size_t leases_per_owner_max = 200'000;
+  std::size_t waiters_per_path_max = 1'000;
+};
+
+inline constexpr int kPriorityMax = 10;
+
+// A named set of defaults.
+struct Profile {
+  std::string_view name;
+  Policy policy;
+};
+
+// agent (the default), session or job. Error: invalid_argument, listing the names there are.
+Result<Profile> profile_named(std::string_view name);
+
+}  // namespace leasehold

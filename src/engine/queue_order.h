@@ -1,0 +1,34 @@
+// Who comes before whom. Fixed at arrival, so waiting ages by itself and nobody starves:
+//
+//   order = arrival - priority x 10 s
+//
+// A request of priority 1 passes those of priority 0 that arrived less than ten seconds before it,
+// and no others. An upgrade goes before everybody who is not one: they wait for the shared lease
+// that its owner already has.
+#pragma once
+
+#include "engine/policy.h"
+#include "store/records.h"
+
+namespace leasehold {
+
+struct Rank {
+  bool upgrade = false;
+  Time order;
+  Token sequence;
+};
+
+inline Rank rank_of(const Ticket& ticket) { return {ticket.upgrade, ticket.order, ticket.sequence}; }
+
+// The place of a request that arrives now. It has no sequence yet: it is behind all its equals.
+inline Rank rank_at_arrival(int priority, bool upgrade, Time now, const Policy& policy) {
+  return {upgrade, now - priority * policy.priority_step, Token{UINT64_MAX}};
+}
+
+inline bool before(const Rank& a, const Rank& b) {
+  if (a.upgrade != b.upgrade) return a.upgrade;
+  if (a.order != b.order) return a.order < b.order;
+  return a.sequence < b.sequence;
+}
+
+}  // namespace leasehold

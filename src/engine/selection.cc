@@ -1,0 +1,96 @@
+#include "engine/selection.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/ownership.h"
+
+namespace leasehold {
+namespace {
+
+Filter filter_of(const Selection& which) {
+  return {.agent_id = which.agent_id, .session_id = which.session_id, .pr_id = which.pr_id};
+}
+
+// A lease named twice is meant once.
+template <class Name>
+std::vector<Name> without_repeats(const std::vector<Name>& names) {
+  std::vector<Name> unique;
+  std::set<Name> seen;
+  for (const Name& name : names) {
+    if (seen.insert(name).second) unique.push_back(name);
+  }
+  return unique;
+}
+
+std::vector<Lease> active_at(View& view, const std::string& path) {
+  std::vector<Lease> leases = view.leases_at({path, false});
+  std::erase_if(leases, [&](const Lease& lease) { return lease.path != path; });
+  return leases;
+}
+
+// The caller's leases on the path; else its last one there, which has ended; else somebody else's.
+std::vector<Target> select_path(View& view, const Caller& caller, const std::string& path) {
+  std::vector<Lease> leases = active_at(view, path);
+  std::vector<Target> own;
+  for (Lease& lease : leases) {
+    if (owns(caller, lease.holder.owner)) own.push_back({path, lease});
+  }
+  if (!own.empty()) return own;
+  if (std::optional<Lease> last = view.last_lease(caller.holder.owner, path); last && last->status != Status::pending) {
+    return {{path, std::move(last)}};
+  }
+  if (!leases.empty()) return {{path, leases.front()}};
+  return {{path, std::nullopt}};
+}
+
+}  // namespace
+
+Result<void> check_selection(const Selection& which) {
+  const int ways = (which.ids.empty() ? 0 : 1) + (which.paths.empty() ? 0 : 1) + (which.all ? 1 : 0) +
+                   (which.pr_id ? 1 : 0) + (which.session_id ? 1 : 0) + (which.agent_id ? 1 : 0);
+  if (ways == 1) return {};
+  return fail(Code::invalid_argument, ways == 0
+                                          ? "Say which leases: paths, ids, a pr, a session, an agent, or all."
+                                          : "Say which leases in one way only: paths, ids, a pr, a session, an agent, or all.");
+}
+
+Footprint footprint_of(const std::string& workspace, const Owner& owner, const Selection& which) {
+  Footprint footprint = {.workspace = workspace, .owners = {owner}, .leases = which.ids};
+  for (const std::string& path : which.paths) footprint.scopes.push_back({path, false});
+  return footprint;
+}
+
+std::vector<Target> select(View& view, const Caller& caller, const Selection& which) {
+  std::vector<Target> targets;
+  for (const LeaseId& id : without_repeats(which.ids)) targets.push_back({id.text, view.lease(id)});
+  for (const std::string& path : without_repeats(which.paths)) {
+    std::ranges::move(select_path(view, caller, path), std::back_inserter(targets));
+  }
+  if (!which.ids.empty() || !which.paths.empty()) return targets;
+
+  Filter filter = filter_of(which);
+  // Narrow the look to the caller where the selection leaves it open.
+  if (!filter.session_id) filter.session_id = caller.holder.owner.session_id;
+  const bool any_agent = caller.whole_session && !caller.holder.owner.session_id.empty();
+  if (!filter.agent_id && !any_agent) filter.agent_id = caller.holder.owner.agent_id;
+  for (Lease& lease : view.leases(filter)) {
+    if (owns(caller, lease.holder.owner)) targets.push_back({lease.path, std::move(lease)});
+  }
+  return targets;
+}
+
+std::vector<Target> select_of_anybody(View& view, const Selection& which) {
+  std::vector<Target> targets;
+  for (const LeaseId& id : without_repeats(which.ids)) targets.push_back({id.text, view.lease(id)});
+  for (const std::string& path : without_repeats(which.paths)) {
+    std::vector<Lease> leases = active_at(view, path);
+    if (leases.empty()) targets.push_back({path, std::nullopt});
+    for (Lease& lease : leases) targets.push_back({path, std::move(lease)});
+  }
+  if (!which.ids.empty() || !which.paths.empty()) return targets;
+  for (Lease& lease : view.leases(filter_of(which))) targets.push_back({lease.path, std::move(lease)});
+  return targets;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/context.h"
+#include "leasehold/calls.h"
+#include "leasehold/result.h"
+#include "store/store.h"
+
+namespace leasehold {
+
+// One lease a call is about: found, or named and not there.
+struct Target {
+  std::string name;  // As the caller named it: a path or an id.
+  std::optional<Lease> lease;
+};
+
+// Exactly one way of naming leases must be used. Error: invalid_argument.
+Result<void> check_selection(const Selection& which);
+
+// What a selection reads, as far as it is known beforehand.
+Footprint footprint_of(const std::string& workspace, const Owner& owner, const Selection& which);
+
+// The leases a caller means. By id or path, each name gives at least one target, if only to say that
+// there is none; the other ways give the caller's own active leases that match.
+std::vector<Target> select(View& view, const Caller& caller, const Selection& which);
+
+// The active leases an operator means, whoever owns them.
+std::vector<Target> select_of_anybody(View& view, const Selection& which);
+
+}  // namespace leasehold

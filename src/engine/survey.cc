@@ -1,0 +1,202 @@
+#include "engine/survey.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/live.h"
+#include "engine/ownership.h"
+#include "model/scope.h"
+
+namespace leasehold {
+namespace {
+
+bool compatible(Mode a, Mode b) { return a == Mode::shared && b == Mode::shared; }
+
+bool suffices(Mode held, Mode wanted) { return held == Mode::exclusive || wanted == Mode::shared; }
+
+class Surveyor {
+ public:
+  Surveyor(View& view, const Context& context, const AcquireRequest& request)
+      : view_(view), context_(context), request_(request), now_(view.now()), result_() {
+    result_.places.resize(request.paths.size());
+  }
+
+  Survey run(const Ticket* waiting, const Ticket* also) {
+    std::vector<std::vector<Lease>> others(request_.paths.size());
+    for (std::size_t i = 0; i < request_.paths.size(); ++i) others[i] = look_for_own(i);
+    result_.upgrade = waiting != nullptr ? waiting->upgrade : is_upgrade();
+    const Rank rank =
+        waiting != nullptr ? rank_of(*waiting)
+                           : rank_at_arrival(request_.priority, result_.upgrade, now_, context_.policy);
+    for (std::size_t i = 0; i < request_.paths.size(); ++i) {
+      if (result_.places[i].held) continue;
+      look_for_waiters(i, rank, waiting, also);
+      look_for_holders(i, others[i]);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // Notes the caller's own lease, and returns those of others that conflict by mode.
+  std::vector<Lease> look_for_own(std::size_t index) {
+    const Scope wanted = request_.paths[index].scope();
+    Survey::Place& place = result_.places[index];
+    std::vector<Lease> others;
+    for (Lease& lease : view_.leases_at(wanted)) {
+      if (!owns(request_.caller, lease.holder.owner)) {
+        if (!compatible(lease.mode, request_.mode)) others.push_back(std::move(lease));
+        continue;
+      }
+      if (!is_live(lease)) continue;
+      if (covers(lease.scope(), wanted) && suffices(lease.mode, request_.mode)) place.held = true;
+      if (lease.scope() == wanted && better_own(place.own, lease)) place.own = std::move(lease);
+    }
+    return others;
+  }
+
+  // A whole-session caller may find leases of several agents; its own comes first.
+  bool better_own(const std::optional<Lease>& current, const Lease& candidate) const {
+    return !current || candidate.holder.owner == request_.caller.holder.owner;
+  }
+
+  bool is_upgrade() const {
+    bool needs_any = false;
+    for (const Survey::Place& place : result_.places) {
+      if (place.held) continue;
+      if (!place.own) return false;
+      needs_any = true;
+    }
+    return needs_any;
+  }
+
+  void look_for_holders(std::size_t index, const std::vector<Lease>& others) {
+    for (const Lease& lease : others) {
+      if (is_live(lease)) result_.blocked.push_back(evidence(index, lease));
+    }
+  }
+
+  void look_for_waiters(std::size_t index, const Rank& rank, const Ticket* waiting, const Ticket* also) {
+    std::vector<Ticket> tickets = view_.tickets_at(request_.paths[index].scope());
+    if (also != nullptr) tickets.push_back(*also);
+    std::vector<Blocked> in_the_way;
+    for (const Ticket& ticket : tickets) {
+      if (waiting != nullptr && ticket.id == waiting->id) continue;
+      const Caller& waiter = ticket.request.caller;
+      const bool is_own = owns(request_.caller, waiter.holder.owner);
+      result_.same_owner_waits |= is_own || owns(waiter, request_.caller.holder.owner);
+      if (is_own) continue;
+      const WantedPath* touching = overlapping_path(ticket, request_.paths[index].scope());
+      if (touching == nullptr) continue;
+      const bool conflicts = !compatible(ticket.request.mode, request_.mode);
+      if (!before(rank_of(ticket), rank)) {
+        result_.overtakes |= conflicts;
+        continue;
+      }
+      if (!is_live(ticket)) continue;
+      ++result_.places[index].waiters_ahead;
+      if (conflicts) in_the_way.push_back(evidence(index, ticket, *touching));
+    }
+    for (Blocked& blocked : in_the_way) {
+      blocked.waiters_ahead = result_.places[index].waiters_ahead;
+      result_.blocked.push_back(std::move(blocked));
+    }
+  }
+
+  static const WantedPath* overlapping_path(const Ticket& ticket, const Scope& scope) {
+    const auto found = std::ranges::find_if(
+        ticket.request.paths, [&](const WantedPath& wanted) { return overlaps(wanted.scope(), scope); });
+    return found == ticket.request.paths.end() ? nullptr : &*found;
+  }
+
+  bool is_live(const Lease& lease) {
+    const EndCause cause = lapse(lease, now_, context_);
+    if (!seen_leases_.insert(lease.id).second) return cause == EndCause::none;
+    if (cause != EndCause::none) {
+      result_.lapsed_leases.push_back({lease, cause});
+    } else if (lives_by_attendance(lease, now_)) {
+      result_.attended.push_back(lease);
+    }
+    return cause == EndCause::none;
+  }
+
+  bool is_live(const Ticket& ticket) {
+    const EndCause cause = lapse(ticket, now_, context_);
+    if (seen_tickets_.insert(ticket.id).second && cause != EndCause::none) {
+      result_.lapsed_tickets.push_back({ticket, cause});
+    }
+    return cause == EndCause::none;
+  }
+
+  Blocked evidence(std::size_t index, const Lease& lease) const {
+    return {.path = request_.paths[index].path,
+            .waits = false,
+            .holder = lease.holder,
+            .held_path = lease.path,
+            .subtree = lease.subtree,
+            .mode = lease.mode,
+            .lease_id = lease.id,
+            .reason = lease.reason,
+            .acquired_at = lease.acquired_at,
+            .last_heartbeat_at = lease.last_heartbeat_at,
+            .expires_at = lease.expires_at,
+            .verdict = verdict_on(lease.holder, context_),
+            .waiters_ahead = result_.places[index].waiters_ahead};
+  }
+
+  Blocked evidence(std::size_t index, const Ticket& ticket, const WantedPath& touching) const {
+    const Holder& waiter = ticket.request.caller.holder;
+    return {.path = request_.paths[index].path,
+            .waits = true,
+            .holder = waiter,
+            .held_path = touching.path,
+            .subtree = touching.subtree,
+            .mode = ticket.request.mode,
+            .reason = ticket.request.reason,
+            .acquired_at = ticket.arrival,
+            .last_heartbeat_at = ticket.arrival,
+            .expires_at = ticket.wait_until,
+            .verdict = verdict_on(waiter, context_),
+            .waiters_ahead = result_.places[index].waiters_ahead};
+  }
+
+  View& view_;
+  const Context& context_;
+  const AcquireRequest& request_;
+  const Time now_;
+  std::set<LeaseId> seen_leases_;
+  std::set<GroupId> seen_tickets_;
+  Survey result_;
+};
+
+}  // namespace
+
+std::size_t Survey::waiters_ahead() const {
+  std::size_t most = 0;
+  for (const Place& place : places) most = std::max(most, place.waiters_ahead);
+  return most;
+}
+
+Survey survey(View& view, const Context& context, const AcquireRequest& request, const Ticket* waiting,
+              const Ticket* also) {
+  return Surveyor(view, context, request).run(waiting, also);
+}
+
+Queued place_in_queue(const Ticket& ticket, Survey found, Time now) {
+  return {.ticket = ticket.id,
+          .position = found.waiters_ahead() + 1,
+          .at = now,
+          .wait_until = ticket.wait_until,
+          .blocked = std::move(found.blocked)};
+}
+
+bool conflict(const Ticket& a, const Ticket& b) {
+  if (compatible(a.request.mode, b.request.mode)) return false;
+  if (owns(a.request.caller, b.request.caller.holder.owner)) return false;
+  if (owns(b.request.caller, a.request.caller.holder.owner)) return false;
+  return std::ranges::any_of(a.request.paths, [&](const WantedPath& wanted) {
+    return std::ranges::any_of(b.request.paths,
+                               [&](const WantedPath& other) { return overlaps(wanted.scope(), other.scope()); });
+  });
+}
+
+}  // namespace leasehold

@@ -1,0 +1,54 @@
+#include "engine/sweep.h"
+
+#include "engine/grant.h"
+#include "engine/ledger.h"
+#include "engine/live.h"
+
+namespace leasehold {
+namespace {
+
+Swept record_lapsed(Ledger& ledger, std::vector<Lease> leases, std::vector<Ticket> tickets) {
+  Swept swept;
+  Survey found;
+  for (Lease& lease : leases) {
+    const EndCause cause = lapse(lease, ledger.now(), ledger.context());
+    if (cause != EndCause::none) {
+      found.lapsed_leases.push_back({std::move(lease), cause});
+    } else if (lives_by_attendance(lease, ledger.now())) {
+      found.attended.push_back(std::move(lease));
+    }
+  }
+  for (Ticket& ticket : tickets) {
+    const EndCause cause = lapse(ticket, ledger.now(), ledger.context());
+    if (cause != EndCause::none) {
+      found.lapsed_tickets.push_back({std::move(ticket), cause});
+    } else if (ticket.proven_until <= ledger.now()) {
+      // It is seen to live. Without this it would be due again at once, and the sweep would not end.
+      ticket.proven_until = ledger.now() + ledger.context().policy.waiter_silence;
+      ledger.transaction().put(ticket);
+    }
+  }
+  swept.ended = found.lapsed_leases.size();
+  swept.dropped = found.lapsed_tickets.size();
+  record(ledger, found);
+  settle(ledger);
+  return swept;
+}
+
+}  // namespace
+
+Swept sweep(Transaction& transaction, const Context& context, std::size_t limit) {
+  Ledger ledger(transaction, context);
+  Due due = transaction.due(transaction.now(), limit);
+  const bool more = due.leases.size() == limit || due.tickets.size() == limit;
+  Swept swept = record_lapsed(ledger, std::move(due.leases), std::move(due.tickets));
+  swept.more = more;
+  return swept;
+}
+
+Swept sweep_dead(Transaction& transaction, const Context& context) {
+  Ledger ledger(transaction, context);
+  return record_lapsed(ledger, transaction.leases({}), transaction.tickets({}));
+}
+
+}  // namespace leasehold

@@ -1,0 +1,161 @@
+#include "engine/transfer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/assess.h"
+#include "engine/deadlock.h"
+#include "engine/explain.h"
+#include "engine/grant.h"
+#include "engine/ledger.h"
+#include "engine/live.h"
+#include "engine/ownership.h"
+#include "engine/pairing.h"
+#include "engine/selection.h"
+#include "engine/validate.h"
+
+namespace leasehold {
+namespace {
+
+class Handover {
+ public:
+  Handover(Ledger& ledger, const TransferRequest& request) : ledger_(ledger), request_(request) {}
+
+  Outcome hand_over(const Target& target) {
+    const std::optional<Lease>& lease = target.lease;
+    Outcome outcome = {.path = lease ? lease->path : target.name, .lease = lease};
+    // An operator stands in for whoever owns the lease.
+    Caller caller = request_.caller;
+    if (request_.as_operator && lease) caller.holder.owner = lease->holder.owner;
+    if (Assessment found = assess(ledger_, caller, target); found.error) {
+      outcome.error = std::move(found.error);
+      return outcome;
+    }
+    if (lease->holder.owner == request_.to.owner) return outcome;
+    for (const Lease& pair : only_paired_with(ledger_.transaction(), ledger_.context(), *lease)) move(pair);
+    outcome.lease = move(*lease);
+    return outcome;
+  }
+
+  // What the receiver holds by it now, pairs included.
+  const std::vector<Lease>& given() const { return given_; }
+
+ private:
+  Lease move(const Lease& lease) {
+    const std::string& giver = request_.caller.holder.owner.agent_id;
+    const bool own_doing = lease.holder.owner == request_.caller.holder.owner;
+    ledger_.end(lease, EndCause::transferred, {own_doing ? "" : giver, note()});
+    std::optional<Lease> held = held_by_receiver(lease);
+    given_.push_back(held ? merge(lease, std::move(*held)) : receive(lease));
+    return given_.back();
+  }
+
+  Lease receive(const Lease& lease) {
+    Lease moved = lease;
+    moved.id = LeaseId{make_uuid(ledger_.context().random)};
+    moved.holder = request_.to;
+    if (moved.holder.pr_id.empty()) moved.holder.pr_id = lease.holder.pr_id;
+    moved.token = token();
+    moved.status = Status::active;
+    moved.created_at = ledger_.now();
+    moved.renewal_count = 0;
+    moved.attended = false;
+    moved.idle_at.reset();
+    moved.recalled_at.reset();
+    ledger_.receive(moved, {request_.caller.holder.owner.agent_id, note()});
+    return moved;
+  }
+
+  // Only where both hold the path shared.
+  std::optional<Lease> held_by_receiver(const Lease& lease) {
+    for (Lease& other : ledger_.transaction().leases_at(lease.scope())) {
+      if (other.scope() == lease.scope() && other.holder.owner == request_.to.owner &&
+          lapse(other, ledger_.now(), ledger_.context()) == EndCause::none) {
+        return std::move(other);
+      }
+    }
+    return std::nullopt;
+  }
+
+  Lease merge(const Lease& given, Lease held) {
+    held.expires_at = std::max(held.expires_at, given.expires_at);
+    held.requested |= given.requested;
+    add_missing(held.pairs, given.pairs);
+    add_missing(held.paired_with, given.paired_with);
+    ledger_.extend(held, note());
+    return held;
+  }
+
+  static void add_missing(std::vector<std::string>& list, const std::vector<std::string>& others) {
+    for (const std::string& other : others) {
+      if (std::ranges::find(list, other) == list.end()) list.push_back(other);
+    }
+  }
+
+  Token token() {
+    if (!token_) token_ = ledger_.transaction().next_token();
+    return *token_;
+  }
+
+  std::string note() const {
+    return request_.note.empty() ? fmt::format("handed to {}", request_.to.owner.agent_id) : request_.note;
+  }
+
+  Ledger& ledger_;
+  const TransferRequest& request_;
+  std::optional<Token> token_;
+  std::vector<Lease> given_;
+};
+
+// What was handed over may lie inside, or around, something the giver keeps.
+Result<void> check_no_conflict(Ledger& ledger, const std::vector<Lease>& given) {
+  for (const Lease& lease : given) {
+    for (const Lease& other : ledger.transaction().leases_at(lease.scope())) {
+      const bool compatible = other.holder.owner == lease.holder.owner ||
+                              (other.mode == Mode::shared && lease.mode == Mode::shared);
+      if (compatible) continue;
+      if (const EndCause lapsed = lapse(other, ledger.now(), ledger.context()); lapsed != EndCause::none) {
+        ledger.end(other, lapsed);
+        continue;
+      }
+      return fail(Code::busy, fmt::format("{} cannot be handed over alone: {} holds {}, which overlaps it. Hand over both, "
+                                          "or release {} first. Nothing was changed.",
+                                          lease.path, describe(other.holder), other.path, other.path));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Outcomes> transfer(Transaction& transaction, const Context& context, const TransferRequest& request) {
+  if (auto checked = check_owner(request.caller.holder.owner); !checked) return fail(checked.error());
+  if (auto checked = check_holder(request.to); !checked) return fail(checked.error());
+  if (auto checked = check_texts({{"note", request.note}}); !checked) return fail(checked.error());
+  if (auto checked = check_selection(request.which); !checked) return fail(checked.error());
+
+  Ledger ledger(transaction, context);
+  Handover handover(ledger, request);
+  Outcomes answer;
+  for (const Target& target : request.as_operator ? select_of_anybody(transaction, request.which)
+                                                  : select(transaction, request.caller, request.which)) {
+    // A pair may have moved with its source already.
+    if (target.lease) {
+      const std::optional<Lease> current = transaction.lease(target.lease->id);
+      const bool moved_just_now = target.lease->status == Status::active && current &&
+                                  current->ended_by == EndCause::transferred;
+      if (moved_just_now) continue;
+    }
+    answer.outcomes.push_back(handover.hand_over(target));
+  }
+  if (auto checked = check_no_conflict(ledger, handover.given()); !checked) return fail(checked.error());
+  settle(ledger);
+  // The receiver may wait for somebody who waits for what it now holds.
+  fail_deadlocked_waits(ledger, request.to.owner);
+  settle(ledger);
+  answer.notices = take_notices(transaction, request.caller.holder.owner);
+  return answer;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,44 @@
+#include "engine/turn.h"
+
+#include <algorithm>
+
+#include "engine/live.h"
+
+namespace leasehold {
+namespace {
+
+template <class Change>
+std::size_t change_live_leases(Transaction& transaction, const Context& context, const Owner& owner,
+                               const Change& change) {
+  std::size_t changed = 0;
+  for (Lease& lease :
+       transaction.leases({.agent_id = owner.agent_id, .session_id = owner.session_id})) {
+    // What is over stays over, also for an owner that comes back.
+    if (lapse(lease, transaction.now(), context) != EndCause::none) continue;
+    change(lease);
+    transaction.put(lease);
+    ++changed;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::size_t turn_started(Transaction& transaction, const Context& context, const Owner& owner) {
+  return change_live_leases(transaction, context, owner, [&](Lease& lease) {
+    lease.attended = true;
+    lease.idle_at.reset();
+    lease.last_heartbeat_at = transaction.now();
+  });
+}
+
+std::size_t turn_stopped(Transaction& transaction, const Context& context, const Owner& owner) {
+  return change_live_leases(transaction, context, owner, [&](Lease& lease) {
+    lease.attended = false;
+    if (!lease.idle_at) lease.idle_at = transaction.now() + context.policy.idle_grace;
+    // One that lived by attendance alone has the grace too.
+    lease.expires_at = std::max(lease.expires_at, *lease.idle_at);
+  });
+}
+
+}  // namespace leasehold

@@ -1,0 +1,17 @@
+// An agent's turns: while one is open, being seen alive is enough to keep its leases; when it stops,
+// they end soon.
+#pragma once
+
+#include "engine/context.h"
+#include "leasehold/calls.h"
+#include "store/store.h"
+
+namespace leasehold {
+
+// The owner works (again): its leases are attended from now on, and idle no more. Returns how many.
+std::size_t turn_started(Transaction& transaction, const Context& context, const Owner& owner);
+
+// The owner's turn is over: its leases end after `idle_grace`, unless it starts again.
+std::size_t turn_stopped(Transaction& transaction, const Context& context, const Owner& owner);
+
+}  // namespace leasehold
