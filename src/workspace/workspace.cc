@@ -1,0 +1,164 @@
+#include "workspace/workspace.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <system_error>
+#include <utility>
+
+#include "util/path_text.h"
+#include "util/resolve_path.h"
+#include "util/stable_hash.h"
+#include "util/utf8.h"
+#include "workspace/git_files.h"
+#include "workspace/project_file.h"
+
+namespace leasehold {
+namespace {
+
+constexpr std::string_view kStoreFolder = ".leasehold";  // Without git.
+constexpr std::string_view kStoreFolderInGit = "leasehold";
+
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return status;
+}
+
+// Whether somebody else may have put this here for us to find. Whoever owns the folder decides what is in it;
+// that a folder is open to all is not enough, as whole trees mounted from elsewhere look like that.
+bool is_planted(const std::string& folder, const struct stat& marker) {
+  if (marker.st_uid == 0 || marker.st_uid == ::geteuid()) return false;
+  const auto status = status_of(folder);
+  return !status || ((status->st_mode & S_IWOTH) != 0 && marker.st_uid != status->st_uid);
+}
+
+bool has_config(const std::string& folder) {
+  const auto status = status_of(join(folder, kConfigFileName));
+  return status && S_ISREG(status->st_mode) && !is_planted(folder, *status);
+}
+
+bool has_folder(const std::string& folder, std::string_view name) {
+  const auto status = status_of(join(folder, name));
+  return status && S_ISDIR(status->st_mode) && !is_planted(folder, *status);
+}
+
+bool has_store(const Workspace& workspace) {
+  if (workspace.git_common_dir) return has_folder(*workspace.git_common_dir, kStoreFolderInGit);
+  return has_folder(workspace.root, kStoreFolder);
+}
+
+bool has_git(const std::string& folder) {
+  const auto status = status_of(join(folder, ".git"));
+  return status && !is_planted(folder, *status);
+}
+
+// The nearest folder, from `folder` upwards, that `wanted` says yes to.
+template <class Predicate>
+std::optional<std::string> nearest(std::string folder, Predicate wanted) {
+  for (;;) {
+    if (wanted(folder)) return folder;
+    if (folder == "/") return std::nullopt;
+    folder = parent_of(folder);
+  }
+}
+
+// Makes `folder` the root if it is the top of a work tree.
+bool take_git_root(Workspace& workspace, const std::string& folder) {
+  if (!has_git(folder)) return false;
+  auto dirs = git_dirs_at(folder);
+  if (!dirs) {
+    // A container, perhaps, that sees the work tree and not its repository. The tree is one all the same.
+    workspace.notes.push_back(fmt::format("{}: the work tree is taken for a plain folder", dirs.error()));
+  } else if (*dirs) {
+    workspace.git_dir = std::move((*dirs)->git_dir);
+    workspace.git_common_dir = std::move((*dirs)->common_dir);
+  } else {
+    return false;
+  }
+  workspace.root = folder;
+  return true;
+}
+
+void note_unused_config(Workspace& workspace, const std::string& start) {
+  const auto folder =
+      nearest(start, [&](const std::string& f) { return f == workspace.root || has_config(f); });
+  if (!folder || *folder == workspace.root) return;
+  workspace.notes.push_back(
+      fmt::format("{} is not used: the settings of a git work tree are at its top, {}, or above",
+                  in_quotes(join(*folder, kConfigFileName)), in_quotes(workspace.root)));
+}
+
+void find_root(Workspace& workspace, const std::string& start) {
+  if (nearest(start, [&](const std::string& folder) { return take_git_root(workspace, folder); })) {
+    note_unused_config(workspace, start);
+    return;
+  }
+  const auto marked =
+      nearest(start, [](const std::string& f) { return has_config(f) || has_folder(f, kStoreFolder); });
+  if (marked) {
+    workspace.root = *marked;
+    return;
+  }
+  const auto status = status_of(start);
+  workspace.root = status && !S_ISDIR(status->st_mode) ? std::string(parent_of(start)) : start;
+}
+
+Result<void> read_config(Workspace& workspace) {
+  const auto folder = nearest(workspace.root, has_config);
+  if (!folder) return {};
+  workspace.config_file = join(*folder, kConfigFileName);
+
+  auto settings = read_project_file(*workspace.config_file);
+  if (!settings) return fail(std::move(settings).error());
+  workspace.name = std::move(settings->workspace);
+  workspace.scope = settings->scope;
+  workspace.config = std::move(settings->table);
+  return {};
+}
+
+std::string repository_id(const Workspace& workspace, std::string_view machine_id) {
+  if (!workspace.name.empty()) return workspace.name;
+  if (!workspace.origin.empty()) return stable_hash({"origin", workspace.origin});
+  if (workspace.git_common_dir) return stable_hash({"repository", machine_id, *workspace.git_common_dir});
+  return stable_hash({"folder", machine_id, workspace.root});
+}
+
+}  // namespace
+
+Result<Workspace> find_workspace(std::string_view start) {
+  if (!start.starts_with('/')) {
+    return fail(Code::invalid_path,
+                fmt::format("cannot look for a workspace from {}: the folder has to be given as "
+                            "an absolute path",
+                            in_quotes(start)));
+  }
+  const auto folder = resolve_path("/", start);
+  if (!folder) {
+    return fail(Code::invalid_path, fmt::format("cannot look for a workspace from {}: {}", in_quotes(start),
+                                                std::make_error_code(folder.error()).message()));
+  }
+
+  Workspace workspace;
+  find_root(workspace, folder->path);
+  if (auto read = read_config(workspace); !read) return fail(std::move(read).error());
+  if (workspace.name.empty() && workspace.git_common_dir) {
+    workspace.origin = origin_of({*workspace.git_dir, *workspace.git_common_dir}, workspace.root);
+  }
+  workspace.managed = workspace.config_file || has_store(workspace);
+  return workspace;
+}
+
+std::string store_dir(const Workspace& workspace) {
+  if (workspace.git_common_dir) return join(*workspace.git_common_dir, kStoreFolderInGit);
+  return join(workspace.root, kStoreFolder);
+}
+
+std::string workspace_id(const Workspace& workspace, WorkspaceScope scope, std::string_view machine_id) {
+  std::string id = repository_id(workspace, machine_id);
+  if (scope == WorkspaceScope::repo) return id;
+  return id + "@" + stable_hash({"worktree", machine_id, workspace.git_dir.value_or(workspace.root)});
+}
+
+}  // namespace leasehold
