@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace leasehold {
+
+struct Command {
+  std::string_view name;
+  std::string_view usage;
+  std::string_view summary;
+  int (*run)(std::span<const std::string_view> arguments);  // Returns the exit status.
+};
+
+// All commands, in the order users see them.
+std::span<const Command* const> commands();
+
+extern const Command kDemo;
+extern const Command kHelp;
+extern const Command kVersion;
+
+}  // namespace leasehold
