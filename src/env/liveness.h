@@ -11,6 +11,10 @@ class LivenessProbe {
   virtual ~LivenessProbe() = default;
 
   virtual Verdict look_at(const Process& process) = 0;
+
+  // A descriptor that becomes readable once the process has ended, for poll(2); it cannot be read. The
+  // caller closes it. -1: it cannot be watched from here, or has ended already; look_at() says which.
+  virtual int watch(const Process& /*process*/) { return -1; }
 };
 
 }  // namespace leasehold

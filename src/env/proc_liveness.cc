@@ -1,0 +1,95 @@
+#include "env/proc_liveness.h"
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <limits>
+
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+bool is_possible_pid(std::int64_t pid) { return pid > 0 && pid <= std::numeric_limits<pid_t>::max(); }
+
+// "pid 4242 (claude)". A name is any bytes; what a terminal cannot show is left out.
+std::string named(const ProcessStat& process) {
+  const bool is_fit =
+      !process.comm.empty() && !invalid_utf8_at(process.comm) && !has_control_character(process.comm);
+  return is_fit ? fmt::format("pid {} ({})", process.pid, process.comm) : fmt::format("pid {}", process.pid);
+}
+
+// For a process that /proc does not show: with the mount option hidepid it hides those of other users. A
+// signal that is not sent tells them from those that do not exist.
+Verdict judge_absent(pid_t pid) {
+  if (::kill(pid, 0) != 0 && errno == ESRCH) return {Liveness::dead, fmt::format("pid {} is gone", pid)};
+  return {Liveness::unknown, fmt::format("pid {} is hidden from this user", pid)};
+}
+
+}  // namespace
+
+Verdict ProcLiveness::look_at(const Process& process) {
+  if (auto verdict = judge_place(process)) return *std::move(verdict);
+  return look_in_proc(process);
+}
+
+int ProcLiveness::watch(const Process& process) {
+  if (judge_place(process)) return -1;
+  // glibc 2.36 has pidfd_open, older ones do not. The descriptor is close-on-exec by itself.
+  const auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process.pid), 0));
+  if (descriptor < 0) return -1;
+  // It was opened by pid. The process was there before that and still is, so it is the one we opened.
+  if (look_in_proc(process).liveness == Liveness::alive) return descriptor;
+  ::close(descriptor);
+  return -1;
+}
+
+std::optional<Verdict> ProcLiveness::judge_place(const Process& process) const {
+  if (process.boot_id.empty() || machine_.boot_id.empty()) {
+    return Verdict{Liveness::unknown, fmt::format("pid {} runs nobody knows where", process.pid)};
+  }
+  // Equal boot ids are one kernel, whatever the machine ids: a container may have one of its own, or none.
+  if (process.boot_id != machine_.boot_id) {
+    const bool same_machine = !process.machine_id.empty() && process.machine_id == machine_.machine_id;
+    if (same_machine) return Verdict{Liveness::dead, "the machine was rebooted since"};
+    return Verdict{Liveness::unknown, fmt::format("pid {} is on another machine", process.pid)};
+  }
+  if (process.pid_namespace == 0 || process.pid_namespace != machine_.pid_namespace) {
+    return Verdict{Liveness::unknown, fmt::format("pid {} is in another pid namespace", process.pid)};
+  }
+  if (!is_possible_pid(process.pid)) {
+    return Verdict{Liveness::unknown, fmt::format("{} is not a pid", process.pid)};
+  }
+  return std::nullopt;
+}
+
+Verdict ProcLiveness::look_in_proc(const Process& process) const {
+  if (!proc_.is_own()) {
+    return {Liveness::unknown,
+            fmt::format("pid {} cannot be seen: no /proc of this pid namespace", process.pid)};
+  }
+  const auto pid = static_cast<pid_t>(process.pid);
+  const auto found = proc_.stat(pid);
+  if (found) return judge(process, *found);
+  if (found.error() == std::errc::no_such_process) return judge_absent(pid);
+  return {Liveness::unknown,
+          fmt::format("pid {} cannot be seen: {}", pid, std::make_error_code(found.error()).message())};
+}
+
+Verdict ProcLiveness::judge(const Process& process, const ProcessStat& found) const {
+  const auto now_there = identity(machine_, found);
+  if (!now_there) {
+    return {Liveness::unknown,
+            fmt::format("pid {} cannot be told from others in this time namespace", found.pid)};
+  }
+  if (now_there->start_time != process.start_time) {
+    return {Liveness::dead, fmt::format("pid {} now belongs to another process", found.pid)};
+  }
+  if (found.has_ended()) return {Liveness::dead, named(found) + " has ended"};
+  return {Liveness::alive, named(found) + " is running"};
+}
+
+}  // namespace leasehold

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "env/liveness.h"
+#include "env/machine.h"
+#include "env/processes.h"
+
+namespace leasehold {
+
+// Looks at processes in /proc. Says `dead` only on proof: a look that failed, a process that is hidden, on
+// another machine or in another pid namespace is `unknown`. Holds no state beyond what it was made from.
+class ProcLiveness final : public LivenessProbe {
+ public:
+  explicit ProcLiveness(Machine machine, ProcFolder proc = ProcFolder())
+      : machine_(std::move(machine)), proc_(std::move(proc)) {}
+
+  Verdict look_at(const Process& process) override;
+  int watch(const Process& process) override;
+
+ private:
+  // What follows from where the process runs. Nothing: here, so its pid means something.
+  std::optional<Verdict> judge_place(const Process& process) const;
+  Verdict look_in_proc(const Process& process) const;
+  Verdict judge(const Process& process, const ProcessStat& found) const;
+
+  Machine machine_;
+  ProcFolder proc_;
+};
+
+}  // namespace leasehold
