@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "util/check.h"
 #include "model/key.h"
+#include "util/check.h"
 #include "workspace/pair_config.h"
 #include "workspace/project_file.h"
 

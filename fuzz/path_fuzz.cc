@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "model/key.h"
 #include "util/check.h"
 #include "util/utf8.h"
-#include "model/key.h"
 
 namespace {
 

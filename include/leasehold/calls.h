@@ -152,9 +152,9 @@ struct ForceReleaseRequest {
 };
 
 struct CheckAnswer {
-  bool current = false;                // The token is that of a live lease that covers the path.
-  std::optional<Error> error;          // Why not: stale_token, lost, transferred, not_found.
-  std::vector<Lease> holders;          // Who covers the path now.
+  bool current = false;        // The token is that of a live lease that covers the path.
+  std::optional<Error> error;  // Why not: stale_token, lost, transferred, not_found.
+  std::vector<Lease> holders;  // Who covers the path now.
   std::vector<Notice> notices;
 };
 

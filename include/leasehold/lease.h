@@ -133,6 +133,7 @@ struct Lease {
   bool requested = true;
   std::vector<std::string> paired_with;  // Paths of the sources that brought it in.
   std::vector<std::string> pairs;        // Paths that pairing added for this one.
+  std::string rule;                      // Name of the pair rule that added it first; else empty.
 
   bool attended = false;            // The owner's turn is open.
   std::optional<Time> idle_at;      // Ends then, unless the owner becomes active again.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -10,6 +11,7 @@ struct Command {
   std::string_view usage;
   std::string_view summary;
   int (*run)(std::span<const std::string_view> arguments);  // Returns the exit status.
+  std::size_t arguments_max = 0;
 };
 
 // All commands, in the order users see them.

@@ -2,59 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "engine/deadlock.h"
 #include "engine/explain.h"
 #include "engine/grant.h"
 #include "engine/idempotency.h"
+#include "engine/limits.h"
 #include "engine/live.h"
 #include "engine/ownership.h"
 #include "engine/survey.h"
 #include "engine/validate.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
-
-// What is over does not count, and nobody may have recorded it yet.
-std::size_t count_live_leases(Ledger& ledger, const Owner& owner) {
-  for (const Lease& lease :
-       ledger.transaction().leases({.agent_id = owner.agent_id, .session_id = owner.session_id})) {
-    if (const EndCause cause = lapse(lease, ledger.now(), ledger.context()); cause != EndCause::none) {
-      ledger.end(lease, cause);
-    }
-  }
-  return ledger.transaction().lease_count(owner);
-}
-
-std::size_t count_live_waiters(View& view, const Context& context, const Scope& scope) {
-  const auto is_live = [&](const Ticket& ticket) { return lapse(ticket, view.now(), context) == EndCause::none; };
-  return static_cast<std::size_t>(std::ranges::count_if(view.tickets_at(scope), is_live));
-}
-
-Result<void> check_limits(Ledger& ledger, const AcquireRequest& request, const Survey& found) {
-  const Policy& policy = ledger.context().policy;
-  const auto is_new = [](const Survey::Place& place) { return !place.own; };
-  const auto wanted = static_cast<std::size_t>(std::ranges::count_if(found.places, is_new));
-  const Owner& owner = request.caller.holder.owner;
-  std::size_t held = ledger.transaction().lease_count(owner);
-  if (held + wanted > policy.leases_per_owner_max) held = count_live_leases(ledger, owner);
-  if (held + wanted > policy.leases_per_owner_max) {
-    return fail(Code::limit_exceeded,
-                fmt::format("{} holds {} leases and asked for {} more; the limit is {}. Release some first: "
-                            "lease release --all",
-                            owner.agent_id, held, wanted, policy.leases_per_owner_max));
-  }
-  if (!request.wait || found.blocked.empty()) return {};
-  for (const WantedPath& path : request.paths) {
-    const std::size_t waiting = count_live_waiters(ledger.transaction(), ledger.context(), path.scope());
-    if (waiting >= policy.waiters_per_path_max) {
-      return fail(Code::limit_exceeded,
-                  fmt::format("{} requests wait for {} already, and no more may. Try again later.", waiting, path.path));
-    }
-  }
-  return {};
-}
 
 Ticket new_ticket(Transaction& transaction, const Context& context, const std::string& workspace,
                   const AcquireRequest& request, const GroupId& id, bool upgrade) {
@@ -76,27 +36,29 @@ Refused refused(const AcquireRequest& request, Survey found, Time now) {
 }
 
 // Queues the request, unless it would wait for itself.
-Decision queue(Ledger& ledger, const std::string& workspace, const AcquireRequest& request, const GroupId& group,
-               Survey found) {
-  Ticket ticket = new_ticket(ledger.transaction(), ledger.context(), workspace, request, group, found.upgrade);
-  const auto cycle = find_cycle(ledger.transaction(), ledger.context(), ticket, found.blocked);
+Decision queue(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
+               const GroupId& group, Survey found) {
+  Ticket ticket =
+      new_ticket(ledger.transaction(), ledger.context(), workspace, request, group, found.upgrade);
+  const auto cycle = find_cycle(ledger.transaction(), ledger.context(), ticket, found);
   if (!cycle.empty()) {
-    return Refused{Code::deadlock,
-                   fmt::format("Waiting would never end: {}. Release what you hold, or stop waiting, and ask again.",
-                               describe(cycle)),
-                   std::move(found.blocked)};
+    return Refused{
+        Code::deadlock,
+        fmt::format("Waiting would never end: {}. Release what you hold, or stop waiting, and ask again.",
+                    describe(cycle)),
+        std::move(found.blocked)};
   }
   ledger.enqueue(ticket);
   return place_in_queue(ticket, std::move(found), ledger.now());
 }
 
-Decision decide(Ledger& ledger, const std::string& workspace, const AcquireRequest& request, const GroupId& group,
-                Survey found) {
+Decision decide(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
+                const GroupId& group, Survey found) {
   if (!found.blocked.empty()) {
     return request.wait ? queue(ledger, workspace, request, group, std::move(found))
                         : refused(request, std::move(found), ledger.now());
   }
-  Granted granted = {.group_id = group, .leases = give(ledger, workspace, request, group, found)};
+  Granted granted = {.group_id = group, .leases = give(ledger, workspace, request, group, found).leases};
   // By its priority it passed somebody who waits; if its owner waits for that one, its wait gives way.
   if (found.overtakes) fail_deadlocked_waits(ledger, request.caller.holder.owner);
   return granted;
@@ -116,10 +78,12 @@ Code failure_code(EndCause cause) {
 std::string failure_message(const Ticket& ticket, const std::vector<Blocked>& blocked, Time now) {
   const auto waited = std::chrono::duration_cast<Duration>(ticket.ended_at - ticket.arrival);
   if (ticket.ended_by == EndCause::timed_out && blocked.empty()) {
-    return fmt::format("Waited {}, which was all it was given. Nobody is in the way now. Ask again.", describe(waited));
+    return fmt::format("Waited {}, which was all it was given. Nobody is in the way now. Ask again.",
+                       describe(waited));
   }
   if (ticket.ended_by == EndCause::timed_out) {
-    return fmt::format("Waited {}, and still: {}", describe(waited), explain_blocked(ticket.request, blocked, now));
+    return fmt::format("Waited {}, and still: {}", describe(waited),
+                       explain_blocked(ticket.request, blocked, now));
   }
   return fmt::format("The wait ended after {}: {}. Ask again.", describe(waited), describe(ticket.ended_by));
 }
@@ -129,7 +93,10 @@ Decision outcome(Transaction& transaction, const Context& context, const Ticket&
   if (ticket.status == Status::active) {
     if (auto granted = live_grant(transaction, context, ticket.id, ticket.leases)) return std::move(*granted);
     const auto ago = std::chrono::duration_cast<Duration>(transaction.now() - ticket.ended_at);
-    return Refused{Code::lost, fmt::format("It was granted {} ago and is over, at least in part. Ask again.", describe(ago)), {}};
+    return Refused{
+        Code::lost,
+        fmt::format("It was granted {} ago and is over, at least in part. Ask again.", describe(ago)),
+        {}};
   }
   Survey found = survey(transaction, context, ticket.request, &ticket);
   std::string message = failure_message(ticket, found.blocked, transaction.now());
@@ -137,15 +104,93 @@ Decision outcome(Transaction& transaction, const Context& context, const Ticket&
 }
 
 Result<Ticket> own_ticket(Transaction& transaction, const Caller& caller, const GroupId& id) {
+  if (auto checked = check_holder(caller.holder); !checked) return fail(checked.error());
+  if (auto checked = check_texts({{"ticket", id.text}}); !checked) return fail(checked.error());
   const std::optional<Ticket> ticket = transaction.ticket(id);
   if (!ticket) {
-    return fail(Code::not_found, fmt::format("No request waits under {}. Ask again with lease acquire.", id.text));
+    return fail(Code::not_found,
+                fmt::format("No request waits under {}. Ask again with lease acquire.", in_quotes(id.text)));
   }
   if (!owns(caller, ticket->request.caller.holder.owner)) {
-    return fail(Code::not_owner, fmt::format("The request {} is {}'s, not yours.", id.text,
-                                             describe(ticket->request.caller.holder)));
+    return fail(Code::not_owner,
+                fmt::format("The request {} is {}'s, not yours. Only its owner can look at it "
+                            "or cancel it.",
+                            id.text, describe(ticket->request.caller.holder)));
   }
   return *ticket;
+}
+
+// Does another process of the same owner wait for it now? One that cannot be told apart does if the first is
+// dead.
+bool changes_hands(const Context& context, const Ticket& ticket, const Holder& waiter) {
+  const Holder& first = ticket.request.caller.holder;
+  if (first.owner != waiter.owner || first.process == waiter.process) return false;
+  return waiter.process || verdict_on(first, context).liveness == Liveness::dead;
+}
+
+// Who asks is there. False if that is news to others: while the waiter was dead or silent it did not count.
+bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket) {
+  const Time now = ledger.now();
+  const bool counted = now < ticket.proven_until;
+  if (now >= ticket.wait_until) {
+    ledger.fail(ticket, EndCause::timed_out);
+    return true;
+  }
+  if (changes_hands(ledger.context(), ticket, caller.holder)) {
+    ledger.adopt(ticket, caller.holder);
+    return false;
+  }
+  if (ticket.proven_until < now + ledger.context().policy.waiter_silence / 2) ledger.prove_life(ticket);
+  return counted;
+}
+
+// Looks at a request that waits, or did, for one who is there to be told.
+Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket) {
+  Transaction& transaction = ledger.transaction();
+  const Context& context = ledger.context();
+  const GroupId id = ticket.id;
+  if (ticket.status == Status::pending) {
+    const bool counted = refresh(ledger, caller, ticket);
+    const Survey found = survey(transaction, context, ticket.request, &ticket);
+    record(ledger, found);
+    // A store may have dropped a lease without a transaction of ours to see it.
+    if (found.blocked.empty()) ledger.free(ticket.request);
+    settle(ledger);
+    ticket = *transaction.ticket(id);
+    // Others may have come to wait for its owner meanwhile.
+    if (!counted && ticket.status == Status::pending) {
+      fail_deadlocked_waits(ledger, ticket.request.caller.holder.owner);
+      settle(ledger);
+      ticket = *transaction.ticket(id);
+    }
+  }
+  if (ticket.status != Status::pending) return outcome(transaction, context, ticket);
+  return place_in_queue(ticket, survey(transaction, context, ticket.request, &ticket), ledger.now());
+}
+
+Decision replay(Ledger& ledger, const Caller& caller, Earlier earlier) {
+  Decision decision = earlier.waits ? look_again(ledger, caller, std::move(*earlier.waits))
+                                    : Decision(std::move(*earlier.granted));
+  if (auto* granted = std::get_if<Granted>(&decision)) {
+    granted->ttl_clamped = earlier.ttl_clamped;
+    granted->replayed = true;
+  }
+  return decision;
+}
+
+// Gives back what the ticket's grant brought. What the owner held before stays, as it was held.
+void take_back(Ledger& ledger, const Ticket& ticket) {
+  const Because because = {{}, "the wait was cancelled"};
+  for (const LeaseId& id : ticket.leases) {
+    std::optional<Lease> lease = ledger.transaction().lease(id);
+    if (!lease || lease->status != Status::active) continue;
+    const bool raised = lease->token == ticket.token && lease->mode == Mode::exclusive;
+    if (lease->group_id == ticket.id) {
+      ledger.end(*lease, EndCause::released, because);
+    } else if (raised && lapse(*lease, ledger.now(), ledger.context()) == EndCause::none) {
+      ledger.change_mode(*lease, Mode::shared, because);
+    }
+  }
 }
 
 }  // namespace
@@ -163,13 +208,14 @@ Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, 
   const AcquireRequest& request = checked->request;
   const Owner& owner = request.caller.holder.owner;
 
-  if (auto earlier = replay(transaction, context, request); !earlier) {
-    return fail(earlier.error());
-  } else if (*earlier) {
-    return AcquireAnswer{std::move(**earlier), take_notices(transaction, owner)};
+  Ledger ledger(transaction, context);
+  auto earlier = find_earlier(ledger, request);
+  if (!earlier) return fail(earlier.error());
+  if (*earlier) {
+    Decision decision = replay(ledger, request.caller, std::move(**earlier));
+    return AcquireAnswer{std::move(decision), take_notices(transaction, owner)};
   }
 
-  Ledger ledger(transaction, context);
   Survey found = survey_and_record(ledger, request);
   if (auto within = check_limits(ledger, request, found); !within) return fail(within.error());
 
@@ -187,56 +233,33 @@ Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, 
   return AcquireAnswer{std::move(decision), take_notices(transaction, owner)};
 }
 
-Result<AcquireAnswer> poll(Transaction& transaction, const Context& context, const Caller& caller, const GroupId& id) {
+Result<AcquireAnswer> poll(Transaction& transaction, const Context& context, const Caller& caller,
+                           const GroupId& id) {
   Result<Ticket> ticket = own_ticket(transaction, caller, id);
   if (!ticket) return fail(ticket.error());
-  const Owner& owner = caller.holder.owner;
-
-  if (ticket->status == Status::pending) {
-    Ledger ledger(transaction, context);
-    const Time now = transaction.now();
-    const Time proven_until = now + context.policy.waiter_silence;
-    const bool was_silent = ticket->proven_until <= now;
-    if (const EndCause cause = lapse(*ticket, now, context); cause == EndCause::timed_out) {
-      ledger.fail(*ticket, cause);
-    } else if (ticket->proven_until < now + context.policy.waiter_silence / 2) {
-      ticket->proven_until = proven_until;
-      transaction.put(*ticket);
-    }
-    const Survey found = survey(transaction, context, ticket->request, &*ticket);
-    record(ledger, found);
-    // A store may have dropped a lease without a transaction of ours to see it.
-    if (found.blocked.empty()) ledger.free(ticket->request);
-    settle(ledger);
-    ticket = *transaction.ticket(id);
-    // While it was silent it did not count, and others may have come to wait for its owner.
-    if (was_silent && ticket->status == Status::pending) {
-      fail_deadlocked_waits(ledger, ticket->request.caller.holder.owner);
-      settle(ledger);
-      ticket = *transaction.ticket(id);
-    }
-  }
-  if (ticket->status != Status::pending) {
-    return AcquireAnswer{outcome(transaction, context, *ticket), take_notices(transaction, owner)};
-  }
-  Survey found = survey(transaction, context, ticket->request, &*ticket);
-  return AcquireAnswer{place_in_queue(*ticket, std::move(found), transaction.now()), take_notices(transaction, owner)};
+  Ledger ledger(transaction, context);
+  Decision decision = look_again(ledger, caller, std::move(*ticket));
+  return AcquireAnswer{std::move(decision), take_notices(transaction, caller.holder.owner)};
 }
 
-Result<void> cancel(Transaction& transaction, const Context& context, const Caller& caller, const GroupId& id) {
+std::optional<Granted> granted_meanwhile(View& view, const Context& context, const Caller& caller,
+                                         const GroupId& id) {
+  const std::optional<Ticket> ticket = view.ticket(id);
+  if (!ticket || ticket->status != Status::active) return std::nullopt;
+  if (!owns(caller, ticket->request.caller.holder.owner)) return std::nullopt;
+  if (!view.notices(caller.holder.owner).empty()) return std::nullopt;
+  return live_grant(view, context, id, ticket->leases);
+}
+
+Result<void> cancel(Transaction& transaction, const Context& context, const Caller& caller,
+                    const GroupId& id) {
   const Result<Ticket> ticket = own_ticket(transaction, caller, id);
   if (!ticket) return fail(ticket.error());
   Ledger ledger(transaction, context);
   if (ticket->status == Status::pending) {
     ledger.fail(*ticket, EndCause::cancelled);
   } else if (ticket->status == Status::active) {
-    for (const LeaseId& lease_id : ticket->leases) {
-      const std::optional<Lease> lease = transaction.lease(lease_id);
-      // What the owner held before this request stays.
-      if (lease && lease->status == Status::active && lease->group_id == id) {
-        ledger.end(*lease, EndCause::released, {{}, "the wait was cancelled"});
-      }
-    }
+    take_back(ledger, *ticket);
   }
   settle(ledger);
   return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "engine/context.h"
@@ -21,13 +22,19 @@ Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, 
                               const AcquireRequest& request, const GroupId& group);
 
 // Looks again at a waiting request: after its bell, when a holder died or ran out, or just to be
-// safe. The answer is Granted, still Queued, or Refused (timeout, deadlock, lost). With a ticket of
+// safe. The answer is Granted, still Queued, or Refused (timeout, deadlock, lost). Another process of the
+// same owner takes the wait over by it, and by asking again under the same idempotency key. With a ticket of
 // another owner: not_owner; unknown: not_found.
 Result<AcquireAnswer> poll(Transaction& transaction, const Context& context, const Caller& caller,
                            const GroupId& ticket);
 
-// Stops waiting. Nothing stays queued. A request that was granted meanwhile is given back, so
-// nothing stays held either.
-Result<void> cancel(Transaction& transaction, const Context& context, const Caller& caller, const GroupId& ticket);
+// The grant that a waiting request became, if that is all there is to say to its owner. Else nothing: poll().
+std::optional<Granted> granted_meanwhile(View& view, const Context& context, const Caller& caller,
+                                         const GroupId& ticket);
+
+// Stops waiting. Nothing stays queued. A request that was granted meanwhile is given back: what it brought is
+// released, and what it upgraded is shared again.
+Result<void> cancel(Transaction& transaction, const Context& context, const Caller& caller,
+                    const GroupId& ticket);
 
 }  // namespace leasehold

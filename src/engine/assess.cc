@@ -4,7 +4,8 @@
 
 namespace leasehold {
 
-Assessment assess(Ledger& ledger, const Caller& caller, const Target& target, const std::optional<Token>& token) {
+Assessment assess(Ledger& ledger, const Caller& caller, const Target& target,
+                  const std::optional<Token>& token) {
   const std::optional<Lease>& lease = target.lease;
   const bool active = lease && lease->status == Status::active;
   const EndCause lapsed = active ? lapse(*lease, ledger.now(), ledger.context()) : EndCause::none;

@@ -11,6 +11,7 @@ namespace leasehold {
 Result<AcquireAnswer> upgrade(Transaction& transaction, const Context& context, const std::string& workspace,
                               AcquireRequest request, const GroupId& group) {
   request.mode = Mode::exclusive;
+  if (auto checked = check_request(request, context.policy); !checked) return fail(checked.error());
   Ledger ledger(transaction, context);
   for (WantedPath& wanted : request.paths) {
     Selection which;
@@ -28,7 +29,7 @@ Result<AcquireAnswer> upgrade(Transaction& transaction, const Context& context, 
 
 Result<Outcomes> downgrade(Transaction& transaction, const Context& context, const ReleaseRequest& request) {
   if (auto checked = check_owner(request.caller.holder.owner); !checked) return fail(checked.error());
-  if (auto checked = check_selection(request.which); !checked) return fail(checked.error());
+  if (auto checked = check_selection(request.which, context.policy); !checked) return fail(checked.error());
   Ledger ledger(transaction, context);
   Outcomes answer;
   for (Target& target : select(transaction, request.caller, request.which)) {

@@ -6,9 +6,29 @@
 
 #include "engine/live.h"
 #include "engine/ownership.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
+
+// The waits of all to whom what `owner` holds is their own: as long as one of them waits, nobody gives it up.
+// A caller for a whole session is among them, for each owner of that session.
+std::vector<Ticket> waits_for_all_of(View& view, const Owner& owner) {
+  Filter filter = {.session_id = owner.session_id};
+  if (owner.session_id.empty()) filter.agent_id = owner.agent_id;
+  std::vector<Ticket> tickets = view.tickets(filter);
+  std::erase_if(tickets, [&](const Ticket& ticket) { return !owns(ticket.request.caller, owner); });
+  return tickets;
+}
+
+// False: nothing of the caller's can be in anybody's way.
+bool is_waited_for(View& view, const Caller& caller) {
+  const Owner& owner = caller.holder.owner;
+  if (view.lease_count(owner) > 0 || !waits_for_all_of(view, owner).empty()) return true;
+  if (!caller.whole_session || owner.session_id.empty()) return false;
+  const Filter session = {.session_id = owner.session_id};
+  return !view.leases(session).empty() || !view.tickets(session).empty();
+}
 
 class CycleSearch {
  public:
@@ -29,9 +49,12 @@ class CycleSearch {
 
   // True if one of the owner's tickets waits, be it by way of others, for the asker.
   bool waits_for_asker(const Owner& owner) {
-    for (const Ticket& ticket : view_.tickets({.agent_id = owner.agent_id, .session_id = owner.session_id})) {
+    for (const Ticket& ticket : waits_for_all_of(view_, owner)) {
       if (ticket.id == asking_.id || lapse(ticket, view_.now(), context_) != EndCause::none) continue;
-      if (follow(owner, survey(view_, context_, ticket.request, &ticket, &asking_).blocked)) return true;
+      if (follow(ticket.request.caller.holder.owner,
+                 survey(view_, context_, ticket.request, &ticket, &asking_).blocked)) {
+        return true;
+      }
     }
     return false;
   }
@@ -49,10 +72,12 @@ class CycleSearch {
 }  // namespace
 
 std::vector<WaitEdge> find_cycle(View& view, const Context& context, const Ticket& asking,
-                                 const std::vector<Blocked>& in_its_way) {
+                                 const Survey& found) {
+  // Long queues are of those who hold nothing: then there is nothing to search.
+  if (!found.overtakes && !is_waited_for(view, asking.request.caller)) return {};
   CycleSearch search(view, context, asking);
   const Owner& asker = asking.request.caller.holder.owner;
-  if (search.follow(asker, in_its_way) || search.waits_for_asker(asker)) return search.take_way();
+  if (search.follow(asker, found.blocked) || search.waits_for_asker(asker)) return search.take_way();
   return {};
 }
 
@@ -66,8 +91,7 @@ void fail_if_deadlocked(Ledger& ledger, const Ticket& ticket) {
 }
 
 void fail_deadlocked_waits(Ledger& ledger, const Owner& owner) {
-  for (const Ticket& ticket :
-       ledger.transaction().tickets({.agent_id = owner.agent_id, .session_id = owner.session_id})) {
+  for (const Ticket& ticket : waits_for_all_of(ledger.transaction(), owner)) {
     fail_if_deadlocked(ledger, ticket);
   }
 }
@@ -75,8 +99,9 @@ void fail_deadlocked_waits(Ledger& ledger, const Owner& owner) {
 std::string describe(const std::vector<WaitEdge>& cycle) {
   std::string text;
   for (const WaitEdge& edge : cycle) {
-    text += fmt::format("{}{} waits for {} held by {}", text.empty() ? "" : ", ", edge.waiter.agent_id, edge.path,
-                        edge.holder.agent_id);
+    text += fmt::format("{}{} waits for {} held by {}", text.empty() ? "" : ", ",
+                        in_sentence(edge.waiter.agent_id), in_sentence(edge.path),
+                        in_sentence(edge.holder.agent_id));
   }
   return text;
 }

@@ -16,13 +16,13 @@ struct WaitEdge {
   Owner holder;
 };
 
-// The cycle that `asking` closes, by waiting for what `in_its_way` lists or by being waited for: each
-// waits for the next, the last for the first. Empty: there is none. `asking` need not be written yet.
+// The cycle that `asking` closes, by waiting for what was `found` in its way or by being waited for: each
+// waits for the next, the last for the first. Empty: there is none. `asking` is not written yet.
 //
 // Costs one look at the tickets of the asker and of each owner in the way, and goes deeper only
 // through owners who wait themselves.
 std::vector<WaitEdge> find_cycle(View& view, const Context& context, const Ticket& asking,
-                                 const std::vector<Blocked>& in_its_way);
+                                 const Survey& found);
 
 std::string describe(const std::vector<WaitEdge>& cycle);
 
@@ -31,7 +31,7 @@ std::string describe(const std::vector<WaitEdge>& cycle);
 // did nothing.
 void fail_if_deadlocked(Ledger& ledger, const Ticket& ticket);
 
-// The same for all that an owner waits for.
+// The same for all that an owner waits for, itself or by one who acts for its session.
 void fail_deadlocked_waits(Ledger& ledger, const Owner& owner);
 
 }  // namespace leasehold

@@ -44,7 +44,7 @@ TEST(Deadlock, ACycleIsNamedFromTheAskerOnEachWaitingForTheNext) {
   std::vector<WaitEdge> cycle;
   const auto looked = world.store->view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
     const Context context{policy, verdicts, world.random};
-    cycle = find_cycle(view, context, asking, survey(view, context, asking.request).blocked);
+    cycle = find_cycle(view, context, asking, survey(view, context, asking.request));
     return {};
   });
 

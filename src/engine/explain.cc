@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/scope.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
@@ -11,10 +14,12 @@ using namespace std::chrono_literals;
 
 std::string one_obstacle(const Blocked& blocked, Time now) {
   const auto span = [](auto duration) { return describe(std::chrono::duration_cast<Duration>(duration)); };
-  std::string text = fmt::format("{} is {} by {}, {}, for {}", blocked.path, blocked.waits ? "waited for" : "held",
-                                 describe(blocked.holder), word(blocked.mode), span(now - blocked.acquired_at));
+  std::string text = fmt::format("{} is {} by {}, {}, for {}", in_sentence(blocked.path),
+                                 blocked.waits ? "waited for" : "held", describe(blocked.holder),
+                                 word(blocked.mode), span(now - blocked.acquired_at));
   if (blocked.held_path != blocked.path) {
-    text += fmt::format(" through {}{}", blocked.held_path, blocked.subtree ? " and all below" : "");
+    text +=
+        fmt::format(" through {}{}", in_sentence(blocked.held_path), blocked.subtree ? " and all below" : "");
   }
   if (!blocked.waits) {
     text += fmt::format(", last heard of {} ago", span(now - blocked.last_heartbeat_at));
@@ -25,26 +30,61 @@ std::string one_obstacle(const Blocked& blocked, Time now) {
     }
   }
   text += fmt::format(" ({}: {})", word(blocked.verdict.liveness), blocked.verdict.evidence);
-  if (!blocked.reason.empty()) text += fmt::format(", reason: {}", blocked.reason);
+  // Somebody else wrote it, and an agent will read it.
+  if (!blocked.reason.empty()) text += fmt::format(", reason: {}", in_quotes(blocked.reason));
   return text;
 }
 
-// A path as one argument of a shell command.
-std::string shell_word(const std::string& path) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%=,";
-  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
-  std::string text = "'";
-  for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
+std::string waiters_ahead(std::span<const Blocked> blocked) {
+  std::size_t most = 0;
+  for (const Blocked& one : blocked) most = std::max(most, one.waiters_ahead);
+  if (most == 0) return {};
+  return fmt::format("; {} {} before you", most, most == 1 ? "waits" : "wait");
 }
 
+// In single quotes, where nothing means anything but the quote itself.
+std::string single_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// A control character must not reach the terminal or the log that shows the command; $'...' spells it.
+std::string ansi_c_quoted(std::string_view text) {
+  std::string quoted = "$'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\'' || c == '\\') {
+      quoted += {'\\', c};
+    } else if (byte < 0x20 || byte >= 0x7F) {
+      quoted += fmt::format("\\x{:02x}", byte);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%=,";
+  if (text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  return has_control_character(text) ? ansi_c_quoted(text) : single_quoted(text);
+}
+
+// What was asked for, and nothing that would be another request next time. Pairs come along by themselves.
 std::string next_command(const AcquireRequest& request) {
+  constexpr std::size_t kShown = 5;  // More of them nobody reads; the asker knows them.
   std::string command = "lease acquire";
+  std::size_t shown = 0;
   for (const WantedPath& wanted : request.paths) {
     if (!wanted.requested) continue;
-    command += ' ' + shell_word(is_path(wanted.path) ? "file:" + wanted.path : wanted.path);
+    if (shown++ == kShown) {
+      command += " ...";
+      break;
+    }
+    command += fmt::format(" {}{}", wanted.subtree ? "--subtree " : "", as_argument(wanted.path));
   }
-  if (request.paths.front().subtree) command += " --subtree";
   if (request.mode == Mode::shared) command += " --mode shared";
   return command + " --wait 5m";
 }
@@ -84,11 +124,11 @@ std::string describe(EndCause cause) {
 }
 
 std::string describe(const Holder& holder) {
-  std::string text = holder.owner.agent_id;
+  const std::string text = in_sentence(holder.owner.agent_id);
   std::string details;
   const auto add = [&](std::string_view name, const std::string& value) {
     if (value.empty()) return;
-    details += fmt::format("{}{} {}", details.empty() ? "" : ", ", name, value);
+    details += fmt::format("{}{} {}", details.empty() ? "" : ", ", name, in_sentence(value));
   };
   add("session", holder.owner.session_id);
   add("pr", holder.pr_id);
@@ -96,6 +136,8 @@ std::string describe(const Holder& holder) {
   if (holder.process) add("pid", std::to_string(holder.process->pid));
   return details.empty() ? text : fmt::format("{} ({})", text, details);
 }
+
+std::string as_argument(const std::string& key) { return shell_word(is_path(key) ? "file:" + key : key); }
 
 std::string describe(Duration duration) {
   if (duration < 0ms) duration = 0ms;
@@ -120,7 +162,7 @@ std::string explain_blocked(const AcquireRequest& request, std::span<const Block
     text += (i == 0 ? "" : "; ") + one_obstacle(blocked[i], now);
   }
   if (blocked.size() > kShown) text += fmt::format("; and {} more", blocked.size() - kShown);
-  return text + ". To wait for it: " + next_command(request);
+  return text + waiters_ahead(blocked) + ". To wait for it: " + next_command(request);
 }
 
 }  // namespace leasehold

@@ -12,6 +12,9 @@ std::string describe(EndCause cause);
 std::string describe(const Holder& holder);
 std::string describe(Duration duration);  // 5m, 1m30s, 250ms
 
+// A key as one argument of a shell command that can be pasted: file:/src/a.h, 'file:/my file.h', port:3000.
+std::string as_argument(const std::string& key);
+
 // Why `request` was refused or has to wait, and the exact next command.
 std::string explain_blocked(const AcquireRequest& request, std::span<const Blocked> blocked, Time now);
 

@@ -5,41 +5,26 @@
 #include <set>
 
 #include "engine/deadlock.h"
+#include "engine/grant_token.h"
 #include "engine/idempotency.h"
 #include "engine/live.h"
 #include "engine/ownership.h"
+#include "engine/records_at.h"
 #include "util/check.h"
+#include "util/unique.h"
 
 namespace leasehold {
 namespace {
-
-void add_unique(std::vector<std::string>& list, const std::string& item) {
-  if (std::ranges::find(list, item) == list.end()) list.push_back(item);
-}
-
-// Draws the grant's token when the first new lease needs it: a grant that only extends has none.
-class GrantToken {
- public:
-  explicit GrantToken(Transaction& transaction) : transaction_(transaction) {}
-
-  Token get() {
-    if (!token_) token_ = transaction_.next_token();
-    return *token_;
-  }
-
- private:
-  Transaction& transaction_;
-  std::optional<Token> token_;
-};
 
 // The caller holds this path; `wanted` adds to it.
 Lease give_again(Ledger& ledger, const AcquireRequest& request, const WantedPath& wanted,
                  const std::vector<std::string>& pairs, Lease lease, GrantToken& token) {
   const Time now = ledger.now();
   lease.requested |= wanted.requested;
-  for (const std::string& pair : pairs) add_unique(lease.pairs, pair);
-  for (const std::string& source : wanted.paired_with) add_unique(lease.paired_with, source);
-  if (!lease.holder.process) lease.holder.process = request.caller.holder.process;
+  add_missing(lease.pairs, pairs);
+  add_missing(lease.paired_with, wanted.paired_with);
+  if (lease.rule.empty()) lease.rule = wanted.rule;
+  take_process(lease.holder, request.caller.holder);
   lease.attended |= request.attended;
   lease.idle_at.reset();
   lease.last_heartbeat_at = now;
@@ -56,9 +41,9 @@ Lease give_again(Ledger& ledger, const AcquireRequest& request, const WantedPath
   return lease;
 }
 
-Lease give_new(Ledger& ledger, const std::string& workspace, const AcquireRequest& request, const WantedPath& wanted,
-               const std::vector<std::string>& pairs, const GroupId& group, std::optional<Lease> pending,
-               GrantToken& token) {
+Lease give_new(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
+               const WantedPath& wanted, const std::vector<std::string>& pairs, const GroupId& group,
+               std::optional<Lease> pending, GrantToken& token) {
   Lease lease = pending ? std::move(*pending) : ledger.draft(workspace, request, wanted, group);
   lease.pairs = pairs;
   lease.attended = request.attended;
@@ -86,25 +71,9 @@ std::map<Scope, Lease> pending_leases(Transaction& transaction, const Ticket* wa
   return pending;
 }
 
-bool by_rank(const Ticket& a, const Ticket& b) { return before(rank_of(a), rank_of(b)); }
-
-std::vector<Ticket> waiters_at(Transaction& transaction, const std::vector<Scope>& scopes) {
-  std::map<GroupId, Ticket> found;
-  // Many things may end in one place at once.
-  for (const Scope& scope : std::set(scopes.begin(), scopes.end())) {
-    for (Ticket& ticket : transaction.tickets_at(scope)) found.emplace(ticket.id, std::move(ticket));
-  }
-  std::vector<Ticket> waiters;
-  for (auto& [id, ticket] : found) waiters.push_back(std::move(ticket));
-  std::ranges::sort(waiters, by_rank);
-  return waiters;
-}
-
 std::set<Owner> holders_at(Transaction& transaction, const std::vector<Scope>& scopes) {
   std::set<Owner> holders;
-  for (const Scope& scope : scopes) {
-    for (const Lease& lease : transaction.leases_at(scope)) holders.insert(lease.holder.owner);
-  }
+  for (const Lease& lease : leases_at(transaction, scopes)) holders.insert(lease.holder.owner);
   return holders;
 }
 
@@ -112,7 +81,8 @@ std::set<Owner> holders_at(Transaction& transaction, const std::vector<Scope>& s
 // for.) Several paths may reach beyond where `holders` were looked for.
 bool holds_nothing(const Ticket& ticket, const std::set<Owner>& holders) {
   if (ticket.request.paths.size() > 1) return false;
-  return std::ranges::none_of(holders, [&](const Owner& owner) { return owns(ticket.request.caller, owner); });
+  return std::ranges::none_of(holders,
+                              [&](const Owner& owner) { return owns(ticket.request.caller, owner); });
 }
 
 bool still_waits(Ledger& ledger, const Ticket& ticket) {
@@ -125,19 +95,32 @@ bool try_waiter(Ledger& ledger, const Ticket& ticket) {
   const Survey found = survey(ledger.transaction(), ledger.context(), ticket.request, &ticket);
   record(ledger, found);
   if (!found.blocked.empty()) return false;
-  std::vector<LeaseId> ids;
-  for (const Lease& lease : give(ledger, ticket.workspace, ticket.request, ticket.id, found, &ticket)) {
-    ids.push_back(lease.id);
+  if (!found.lapsed_leases.empty() || !found.lapsed_tickets.empty()) {
+    // What ended just now may let somebody go who is ahead: look at them all again, in order.
+    ledger.free(ticket.request);
+    return false;
   }
+  const Given given = give(ledger, ticket.workspace, ticket.request, ticket.id, found, &ticket);
+  std::vector<LeaseId> ids;
+  for (const Lease& lease : given.leases) ids.push_back(lease.id);
   remember_grant(ledger.transaction(), ticket.request, ids);
-  ledger.grant(ticket, std::move(ids));
+  ledger.grant(ticket, std::move(ids), given.token);
   return true;
+}
+
+// An upgrade whose owner lost the shared lease is behind ordinary waiters now, for all its paths and not only
+// where that lease was.
+void free_demoted(Ledger& ledger, const std::vector<Ticket>& waiters, std::set<GroupId>& seen) {
+  for (const Ticket& ticket : waiters) {
+    if (!ticket.upgrade || ticket.request.paths.size() == 1) continue;
+    if (ledger.took_from(ticket.request.caller) && seen.insert(ticket.id).second) ledger.free(ticket.request);
+  }
 }
 
 }  // namespace
 
-std::vector<Lease> give(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
-                        const GroupId& group, const Survey& survey, const Ticket* waited) {
+Given give(Ledger& ledger, const std::string& workspace, const AcquireRequest& request, const GroupId& group,
+           const Survey& survey, const Ticket* waited) {
   LEASEHOLD_CHECK(survey.blocked.empty());
   LEASEHOLD_CHECK(survey.places.size() == request.paths.size());
   GrantToken token(ledger.transaction());
@@ -158,7 +141,7 @@ std::vector<Lease> give(Ledger& ledger, const std::string& workspace, const Acqu
   }
   // What the owner waits for by another request, that request may not have to wait for any more.
   if (survey.same_owner_waits) ledger.free(request);
-  return leases;
+  return {std::move(leases), token.drawn()};
 }
 
 void record(Ledger& ledger, const Survey& survey) {
@@ -181,9 +164,12 @@ Survey survey_and_record(Ledger& ledger, const AcquireRequest& request) {
 }
 
 void settle(Ledger& ledger) {
+  std::set<GroupId> demoted;
   for (std::vector<Scope> freed = ledger.take_freed(); !freed.empty(); freed = ledger.take_freed()) {
-    const std::vector<Ticket> waiters = waiters_at(ledger.transaction(), freed);
+    const std::vector<Ticket> waiters =
+        in_order(ledger.transaction(), ledger.context(), tickets_at(ledger.transaction(), freed));
     if (waiters.empty()) continue;
+    free_demoted(ledger, waiters, demoted);
     std::set<Owner> holders = holders_at(ledger.transaction(), freed);
     // Those who go, and those who cannot, alike keep everybody behind them waiting. So the long tail
     // of a queue costs one comparison each, and only the few who may go are looked at in full.
@@ -202,7 +188,8 @@ void settle(Ledger& ledger) {
     }
     // One who waits for what it held until now has got behind others, who may wait for it.
     for (const Ticket& ticket : waiters) {
-      if (ledger.took_from(ticket.request.caller) && still_waits(ledger, ticket)) fail_if_deadlocked(ledger, ticket);
+      if (ledger.took_from(ticket.request.caller) && still_waits(ledger, ticket))
+        fail_if_deadlocked(ledger, ticket);
     }
   }
 }

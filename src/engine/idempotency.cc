@@ -3,23 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/live.h"
-#include "engine/survey.h"
 #include "util/stable_hash.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
 
-// Who asks is part of the key; where from (host, process) and why (reason, trace) may change
-// between two tries of one request. Stored: never change what goes in.
+// Who asks is part of the key; where from (host, process) and why (reason, trace) may change between two
+// tries of one request, as may the order of its paths and what pairing finds for them. Stored: never change
+// what goes in.
 std::string hash_of(const AcquireRequest& request) {
+  std::set<std::string> scopes;
+  for (const WantedPath& wanted : request.paths) {
+    if (wanted.requested) scopes.insert((wanted.subtree ? "+" : "-") + wanted.path);
+  }
   std::string paths;
-  for (const WantedPath& wanted : request.paths) paths += (wanted.subtree ? "+" : "-") + wanted.path + '\0';
+  for (const std::string& scope : scopes) paths += scope + '\0';
   return stable_hash({paths, word(request.mode), std::to_string(request.ttl->count()),
                       std::to_string(*request.max_renewals),
-                      std::to_string(request.wait.value_or(Duration::zero()).count()), std::to_string(request.priority),
-                      request.room, request.caller.holder.pr_id});
+                      std::to_string(request.wait.value_or(Duration::zero()).count()),
+                      std::to_string(request.priority), request.room, request.caller.holder.pr_id});
 }
 
 // The grant ended so long ago that its key is free again.
@@ -37,50 +43,49 @@ bool is_forgotten(Transaction& transaction, const Context& context, const Answer
 
 }  // namespace
 
-std::optional<Granted> live_grant(Transaction& transaction, const Context& context, const GroupId& group,
+std::optional<Granted> live_grant(View& view, const Context& context, const GroupId& group,
                                   const std::vector<LeaseId>& ids) {
   Granted granted = {.group_id = group};
   for (const LeaseId& id : ids) {
-    std::optional<Lease> lease = transaction.lease(id);
+    std::optional<Lease> lease = view.lease(id);
     if (!lease || lease->status != Status::active) return std::nullopt;
-    if (lapse(*lease, transaction.now(), context) != EndCause::none) return std::nullopt;
+    if (lapse(*lease, view.now(), context) != EndCause::none) return std::nullopt;
     granted.leases.push_back(std::move(*lease));
   }
   return granted;
 }
 
-Result<std::optional<Decision>> replay(Transaction& transaction, const Context& context,
-                                       const AcquireRequest& request) {
+Result<std::optional<Earlier>> find_earlier(Ledger& ledger, const AcquireRequest& request) {
   if (request.idempotency_key.empty()) return std::nullopt;
-  std::optional<Answer> answer = transaction.answer(request.caller.holder.owner, request.idempotency_key);
+  Transaction& transaction = ledger.transaction();
+  const auto answer = transaction.answer(request.caller.holder.owner, request.idempotency_key);
   if (!answer) return std::nullopt;
 
   const std::optional<Ticket> ticket = transaction.ticket(answer->group_id);
-  if (ticket) {
-    const bool timed_out = ticket->status == Status::pending && transaction.now() >= ticket->wait_until;
-    if (ticket->status == Status::failed || timed_out) return std::nullopt;  // It got nothing.
-  }
-  if (is_forgotten(transaction, context, *answer)) return std::nullopt;
+  const bool waits = ticket && ticket->status == Status::pending;
+  const bool timed_out = waits && ledger.now() >= ticket->wait_until;
+  if (timed_out) ledger.fail(*ticket, EndCause::timed_out);
+  if (timed_out || (ticket && ticket->status == Status::failed)) return std::nullopt;  // It got nothing.
+  if (is_forgotten(transaction, ledger.context(), *answer)) return std::nullopt;
   if (answer->request_hash != hash_of(request)) {
     return fail(Code::invalid_argument,
-                fmt::format("The idempotency key '{}' was used for another request. Use a new key.",
-                            request.idempotency_key));
+                fmt::format("The idempotency key {} was used for another request. Use a new key.",
+                            in_quotes(request.idempotency_key)));
   }
-  if (ticket && ticket->status == Status::pending) {
-    return place_in_queue(*ticket, survey(transaction, context, ticket->request, &*ticket), transaction.now());
-  }
-  std::optional<Granted> granted = live_grant(transaction, context, answer->group_id, answer->leases);
+  if (waits) return Earlier{.waits = ticket, .ttl_clamped = answer->ttl_clamped};
+
+  auto granted = live_grant(transaction, ledger.context(), answer->group_id, answer->leases);
   if (!granted || granted->leases.empty()) {
-    return fail(Code::lost, fmt::format("What was granted under the idempotency key '{}' is over, at least in part. Ask "
-                                        "again with a new key.",
-                                        request.idempotency_key));
+    return fail(Code::lost,
+                fmt::format("What was granted under the idempotency key {} is over, at least in part. Ask "
+                            "again with a new key.",
+                            in_quotes(request.idempotency_key)));
   }
-  granted->ttl_clamped = answer->ttl_clamped;
-  granted->replayed = true;
-  return std::move(*granted);
+  return Earlier{.granted = std::move(granted), .ttl_clamped = answer->ttl_clamped};
 }
 
-void remember_grant(Transaction& transaction, const AcquireRequest& request, const std::vector<LeaseId>& leases) {
+void remember_grant(Transaction& transaction, const AcquireRequest& request,
+                    const std::vector<LeaseId>& leases) {
   if (request.idempotency_key.empty()) return;
   std::optional<Answer> answer = transaction.answer(request.caller.holder.owner, request.idempotency_key);
   if (!answer) return;
@@ -88,8 +93,8 @@ void remember_grant(Transaction& transaction, const AcquireRequest& request, con
   transaction.put(*answer);
 }
 
-void remember(Transaction& transaction, const Context& context, const AcquireRequest& request, bool ttl_clamped,
-              const Decision& decision) {
+void remember(Transaction& transaction, const Context& context, const AcquireRequest& request,
+              bool ttl_clamped, const Decision& decision) {
   if (request.idempotency_key.empty() || std::holds_alternative<Refused>(decision)) return;
   Answer answer = {.owner = request.caller.holder.owner,
                    .key = request.idempotency_key,

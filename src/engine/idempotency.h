@@ -3,28 +3,34 @@
 
 #include <optional>
 
-#include "engine/context.h"
+#include "engine/ledger.h"
 #include "leasehold/calls.h"
 #include "leasehold/result.h"
-#include "store/store.h"
 
 namespace leasehold {
 
 // The leases of a grant as they are now; nothing if it is over, be it in part.
-std::optional<Granted> live_grant(Transaction& transaction, const Context& context, const GroupId& group,
+std::optional<Granted> live_grant(View& view, const Context& context, const GroupId& group,
                                   const std::vector<LeaseId>& ids);
 
-// The decision given before under the request's key, as it stands now; nothing if there is none.
+// What a request got before under its key, as it stands now: one of the two.
+struct Earlier {
+  std::optional<Ticket> waits;  // Its place in the queue. Whoever asks again is to look again.
+  std::optional<Granted> granted;
+  bool ttl_clamped = false;
+};
+
+// Nothing if there is no such request, or it got nothing; a wait whose time is up is ended on the way.
 // Errors: invalid_argument (the key was used for another request), lost (that grant is over).
-Result<std::optional<Decision>> replay(Transaction& transaction, const Context& context,
-                                       const AcquireRequest& request);
+Result<std::optional<Earlier>> find_earlier(Ledger& ledger, const AcquireRequest& request);
 
 // A request that waited under a key was granted.
-void remember_grant(Transaction& transaction, const AcquireRequest& request, const std::vector<LeaseId>& leases);
+void remember_grant(Transaction& transaction, const AcquireRequest& request,
+                    const std::vector<LeaseId>& leases);
 
 // Keeps a grant or a place in the queue under the request's key. A refusal changed nothing, so
 // asking again may well get another answer.
-void remember(Transaction& transaction, const Context& context, const AcquireRequest& request, bool ttl_clamped,
-              const Decision& decision);
+void remember(Transaction& transaction, const Context& context, const AcquireRequest& request,
+              bool ttl_clamped, const Decision& decision);
 
 }  // namespace leasehold

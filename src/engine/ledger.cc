@@ -1,6 +1,7 @@
 #include "engine/ledger.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "engine/explain.h"
 #include "engine/live.h"
@@ -63,7 +64,7 @@ void Ledger::activate(Lease& lease, const std::string& reason) {
 
 Lease Ledger::draft(const std::string& workspace, const AcquireRequest& request, const WantedPath& wanted,
                     const GroupId& group) const {
-  return {.id = LeaseId{make_uuid(context_.random)},
+  return {.id = LeaseId{make_uuid(context_.random, transaction_.wall())},
           .workspace = workspace,
           .path = wanted.path,
           .subtree = wanted.subtree,
@@ -78,7 +79,8 @@ Lease Ledger::draft(const std::string& workspace, const AcquireRequest& request,
           .reason = request.reason,
           .trace = request.trace,
           .requested = wanted.requested,
-          .paired_with = wanted.paired_with};
+          .paired_with = wanted.paired_with,
+          .rule = wanted.rule};
 }
 
 void Ledger::enqueue(Ticket& ticket) {
@@ -118,17 +120,23 @@ void Ledger::refuse_renewal(const Lease& lease, const std::string& reason) {
   transaction_.append(std::move(event));
 }
 
-void Ledger::change_mode(Lease& lease, Mode mode) {
+void Ledger::amend(Lease& lease) {
+  lease.updated_at = now();
+  transaction_.put(lease);
+}
+
+void Ledger::change_mode(Lease& lease, Mode mode, const Because& because) {
   LEASEHOLD_CHECK(lease.mode != mode);
   // Weaker, it lets others go; stronger, what else its owner waits for there.
   freed_.push_back(lease.scope());
   if (mode == Mode::shared) losers_.insert(lease.holder.owner);
   lease.mode = mode;
-  write(lease, mode == Mode::shared ? EventType::downgraded : EventType::upgraded, Status::active, {});
+  write(lease, mode == Mode::shared ? EventType::downgraded : EventType::upgraded, Status::active, because);
 }
 
 void Ledger::recall(Lease& lease, Time deadline, const Because& because) {
-  lease.recalled_at = std::min(deadline, lease.recalled_at.value_or(kForever));  // Asked twice: the first word counts.
+  lease.recalled_at =
+      std::min(deadline, lease.recalled_at.value_or(kForever));  // Asked twice: the first word counts.
   lease.expires_at = std::min(lease.expires_at, *lease.recalled_at);
   write(lease, EventType::recalled, Status::active, because);
   notify(lease, EndCause::recalled, false, because);
@@ -139,6 +147,15 @@ void Ledger::receive(Lease& lease, const Because& because) {
   notify(lease, EndCause::transferred, true, because);
 }
 
+void Ledger::receive_more(Lease& held, Mode mode, const Because& because) {
+  if (held.mode != mode) {
+    change_mode(held, mode, because);
+  } else {
+    write(held, EventType::renewed, Status::active, because);
+  }
+  notify(held, EndCause::transferred, true, because);
+}
+
 void Ledger::end(Lease lease, EndCause cause, const Because& because) {
   LEASEHOLD_CHECK(lease.status == Status::active);
   lease.status = status_after(cause);
@@ -147,7 +164,8 @@ void Ledger::end(Lease lease, EndCause cause, const Because& because) {
   Because recorded = because;
   if (recorded.reason.empty() && cause != EndCause::released) recorded.reason = describe(cause);
   write(lease, ran_out ? EventType::expired : EventType::released, Status::active, recorded);
-  const bool own_doing = recorded.actor.empty() && (cause == EndCause::released || cause == EndCause::transferred);
+  const bool own_doing =
+      recorded.actor.empty() && (cause == EndCause::released || cause == EndCause::transferred);
   if (!own_doing) notify(lease, cause, false, recorded);
   freed_.push_back(lease.scope());
   losers_.insert(lease.holder.owner);
@@ -178,10 +196,31 @@ void Ledger::free(const AcquireRequest& request) {
   for (const WantedPath& wanted : request.paths) freed_.push_back(wanted.scope());
 }
 
-void Ledger::grant(Ticket ticket, std::vector<LeaseId> leases) {
+void Ledger::prove_life(Ticket& ticket) {
+  ticket.proven_until = now() + context_.policy.waiter_silence;
+  transaction_.put(ticket);
+}
+
+void Ledger::adopt(Ticket& ticket, const Holder& waiter) {
+  const auto hand_to = [&](Holder& holder) {
+    holder.process = waiter.process;
+    holder.host = waiter.host;
+  };
+  hand_to(ticket.request.caller.holder);
+  for (const LeaseId& id : ticket.leases) {
+    std::optional<Lease> lease = transaction_.lease(id);
+    if (!lease) continue;
+    hand_to(lease->holder);
+    amend(*lease);
+  }
+  prove_life(ticket);
+}
+
+void Ledger::grant(Ticket ticket, std::vector<LeaseId> leases, Token token) {
   ticket.status = Status::active;
   ticket.ended_at = now();
   ticket.leases = std::move(leases);
+  ticket.token = token;
   transaction_.put(ticket);
   transaction_.ring(ticket.id);
 }
@@ -207,11 +246,18 @@ void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Bec
                           .drop_at = now() + context_.policy.notice_life});
 }
 
+void take_process(Holder& holder, const Holder& caller) {
+  if (holder.owner != caller.owner || !caller.process) return;
+  holder.process = caller.process;
+  holder.host = caller.host;
+}
+
 std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner) {
   std::vector<Notice> notices = transaction.notices(owner);
   for (const Notice& notice : notices) transaction.erase(notice);
   std::erase_if(notices, [&](const Notice& notice) { return notice.drop_at <= transaction.now(); });
-  std::ranges::stable_sort(notices, {}, &Notice::at);
+  // What happened at one moment has no order of its own; by path it reads the same each time.
+  std::ranges::sort(notices, {}, [](const Notice& notice) { return std::tie(notice.at, notice.path); });
   return notices;
 }
 

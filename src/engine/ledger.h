@@ -1,6 +1,7 @@
-// The only way the engine writes. A record and its line of history are written by one call, so the
-// history folded is the state (invariant I20) by construction; and each call that takes something
-// away notes what became free, so no waiter can be forgotten.
+// The only way the engine writes leases and tickets. A record and its line of history are written by one
+// call, so the history folded is the state (invariant I20) by construction; and each call that takes
+// something away notes what became free, so no waiter can be forgotten. (Notices are written and handed over
+// here, too; answers under idempotency keys are idempotency.h's.)
 #pragma once
 
 #include <set>
@@ -45,8 +46,11 @@ class Ledger {
   // A renewal that was refused: a line of history, and no change.
   void refuse_renewal(const Lease& lease, const std::string& reason);
 
+  // A change that is no transition and has no line of history: whether a turn is open, what is paired.
+  void amend(Lease& lease);
+
   // In place. An upgrade has its new token already.
-  void change_mode(Lease& lease, Mode mode);
+  void change_mode(Lease& lease, Mode mode, const Because& because = {});
 
   // Asks the lease back by `deadline`, and tells its owner.
   void recall(Lease& lease, Time deadline, const Because& because);
@@ -54,14 +58,23 @@ class Ledger {
   // nothing -> active, handed over by another owner; tells the new one.
   void receive(Lease& lease, const Because& because);
 
+  // The same for one who held the path already: its lease has its new token, and now `mode`.
+  void receive_more(Lease& held, Mode mode, const Because& because);
+
   // active -> released or expired, as the cause says; tells the owner if it was not its own doing.
   void end(Lease lease, EndCause cause, const Because& because = {});
 
   // pending -> failed, for the ticket and its leases.
   void fail(Ticket ticket, EndCause cause, const Because& because = {});
 
+  // The waiter was heard of, or seen: it counts for another while.
+  void prove_life(Ticket& ticket);
+
+  // The same, and it is another process of the same owner that waits from now on.
+  void adopt(Ticket& ticket, const Holder& waiter);
+
   // pending -> active, for the ticket; its leases are activated by whoever grants them. Rings.
-  void grant(Ticket ticket, std::vector<LeaseId> leases);
+  void grant(Ticket ticket, std::vector<LeaseId> leases, Token token);
 
   // A pending lease that the grant did not need.
   void drop_pending(Lease lease);
@@ -86,7 +99,11 @@ class Ledger {
   std::set<Owner> losers_;
 };
 
-// Hands over what happened to the owner behind its back, once.
+// Whoever acts for its own lease or ticket is the process to watch from now on. A caller that cannot say
+// which process it is changes nothing.
+void take_process(Holder& holder, const Holder& caller);
+
+// Hands over what happened to the owner behind its back, at most once.
 std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner);
 
 }  // namespace leasehold

@@ -28,7 +28,8 @@ EndCause lapse(const Ticket& ticket, Time now, const Context& context) {
 }
 
 Time end_of_term(const Lease& lease, Time now) {
-  return std::min<Time>(now + lease.ttl, lease.recalled_at.value_or(kForever));
+  return std::min(
+      {Time(now + lease.ttl), lease.recalled_at.value_or(kForever), lease.idle_at.value_or(kForever)});
 }
 
 bool lives_by_attendance(const Lease& lease, Time now) { return now >= lease.expires_at; }

@@ -24,7 +24,8 @@ EndCause lapse(const Ticket& ticket, Time now, const Context& context);
 bool lives_by_attendance(const Lease& lease, Time now);
 Time attendance_end(const Lease& lease, Time now, const Policy& policy);
 
-// Where a term that starts now ends: after the lease's ttl, or when it is asked back.
+// Where a term that starts now ends: after the lease's ttl, when it is asked back, or when it has been idle
+// for too long.
 Time end_of_term(const Lease& lease, Time now);
 
 Verdict verdict_on(const Holder& holder, const Context& context);

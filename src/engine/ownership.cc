@@ -4,6 +4,7 @@
 
 #include "engine/explain.h"
 #include "util/check.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 
@@ -18,35 +19,46 @@ Standing standing(const Caller& caller, const std::optional<Lease>& lease, EndCa
   if (!lease) return Standing::not_found;
   if (!owns(caller, lease->holder.owner)) return Standing::not_owner;
   if (lease->status == Status::pending) return Standing::own_pending;
+  if (lease->status == Status::failed) return Standing::own_failed;
   if (lease->ended_by == EndCause::transferred) return Standing::transferred;
   if (lease->status != Status::active || lapsed != EndCause::none) return Standing::own_ended;
   if (token && *token != lease->token) return Standing::stale_token;
   return Standing::own_live;
 }
 
-Error refusal(Standing standing, const std::string& what, const std::optional<Lease>& lease, EndCause lapsed) {
+Error refusal(Standing standing, const std::string& name, const std::optional<Lease>& lease,
+              EndCause lapsed) {
+  const std::string what = in_sentence(name);
   switch (standing) {
     case Standing::own_live:
       break;
     case Standing::own_pending:
-      return {Code::not_found, fmt::format("You wait for {} and do not hold it yet. To wait no more: lease release {}",
-                                           what, lease->id.text)};
+      return {Code::not_found,
+              fmt::format("You wait for {} and do not hold it yet. To wait no more: lease release {}", what,
+                          lease->id.text)};
+    case Standing::own_failed:
+      return {Code::not_found, fmt::format("You waited for {} and did not get it: {}. Ask for it again.",
+                                           what, describe(lease->ended_by))};
     case Standing::own_ended: {
       const EndCause cause = lease->status == Status::active ? lapsed : lease->ended_by;
-      return {Code::lost, fmt::format("Your lease on {} is over: {}. Acquire it again; somebody may have changed "
-                                      "the file meanwhile.",
-                                      what, describe(cause))};
+      return {Code::lost,
+              fmt::format("Your lease on {} is over: {}. Acquire it again; somebody may have changed "
+                          "the file meanwhile.",
+                          what, describe(cause))};
     }
     case Standing::transferred:
-      return {Code::transferred, fmt::format("Your lease on {} was handed to another owner. See: lease status {}",
-                                             what, lease->path)};
+      return {Code::transferred,
+              fmt::format("Your lease on {} was handed to another owner. See: lease status {}", what,
+                          as_argument(lease->path))};
     case Standing::stale_token:
-      return {Code::stale_token,
-              fmt::format("The token given for {} is not that of your current lease, which is {}. Nothing was changed.",
-                          what, lease->token.value)};
+      return {
+          Code::stale_token,
+          fmt::format("The token given for {} is not that of your current lease, which is {}. Nothing was "
+                      "changed. See: lease status {}",
+                      what, lease->token.value, as_argument(lease->path))};
     case Standing::not_owner:
       return {Code::not_owner, fmt::format("{} is leased to {}, not to you. See: lease status {}", what,
-                                           describe(lease->holder), lease->path)};
+                                           describe(lease->holder), as_argument(lease->path))};
     case Standing::not_found:
       return {Code::not_found, fmt::format("There is no lease {}. See: lease status", what)};
   }

@@ -13,6 +13,7 @@ bool owns(const Caller& caller, const Owner& owner);
 enum class Standing {
   own_live,
   own_pending,  // Own, and still waited for.
+  own_failed,   // Own, and waited for in vain: never held.
   own_ended,
   transferred,  // Own, and handed to somebody else.
   stale_token,  // Own and live, but the token is not the current one.
@@ -26,6 +27,7 @@ Standing standing(const Caller& caller, const std::optional<Lease>& lease, EndCa
                   const std::optional<Token>& token);
 
 // What a call that needs a live lease answers for anything but own_live.
-Error refusal(Standing standing, const std::string& what, const std::optional<Lease>& lease, EndCause lapsed);
+// `name` is how the caller called it.
+Error refusal(Standing standing, const std::string& name, const std::optional<Lease>& lease, EndCause lapsed);
 
 }  // namespace leasehold

@@ -55,10 +55,11 @@ const OwnRow kOwn[] = {
     {State::expired, Given::older, {Standing::own_ended, "already", "lost", "not_found"}},
     {State::expired, Given::newer, {Standing::own_ended, "already", "lost", "not_found"}},
 
-    {State::failed, Given::nothing, {Standing::own_ended, "already", "lost", "not_found"}},
-    {State::failed, Given::equal, {Standing::own_ended, "already", "lost", "lost"}},
-    {State::failed, Given::older, {Standing::own_ended, "already", "lost", "not_found"}},
-    {State::failed, Given::newer, {Standing::own_ended, "already", "lost", "not_found"}},
+    // It was waited for in vain: there never was anything to lose.
+    {State::failed, Given::nothing, {Standing::own_failed, "already", "not_found", "not_found"}},
+    {State::failed, Given::equal, {Standing::own_failed, "already", "not_found", "not_found"}},
+    {State::failed, Given::older, {Standing::own_failed, "already", "not_found", "not_found"}},
+    {State::failed, Given::newer, {Standing::own_failed, "already", "not_found", "not_found"}},
 
     {State::transferred, Given::nothing, {Standing::transferred, "already", "transferred", "not_found"}},
     {State::transferred, Given::equal, {Standing::transferred, "already", "transferred", "transferred"}},
@@ -311,6 +312,10 @@ TEST(Refusal, SaysWhatHappenedAndWhatToDo) {
   EXPECT_EQ(says(refusal(Standing::not_owner, "/src/a.h", others, EndCause::none), "bob"), "");
   EXPECT_EQ(says(refusal(Standing::not_found, "/src/a.h", std::nullopt, EndCause::none), "/src/a.h"), "");
   EXPECT_EQ(says(refusal(Standing::own_pending, "/src/a.h", own, EndCause::none), "wait"), "");
+  EXPECT_EQ(says(refusal(Standing::own_failed, "/src/a.h", own, EndCause::none), "did not get it"), "");
+  EXPECT_EQ(says(refusal(Standing::not_owner, "/a b", others, EndCause::none), "\"/a b\" is leased to"), "");
+  EXPECT_EQ(says(refusal(Standing::not_owner, "/a", others, EndCause::none), "lease status file:/src/a.h"),
+            "");
 }
 
 TEST(Owns, TheSessionCountsOnlyForThoseWhoActForIt) {

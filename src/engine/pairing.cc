@@ -3,14 +3,16 @@
 #include <algorithm>
 
 #include "engine/live.h"
+#include "engine/records_at.h"
 
 namespace leasehold {
 namespace {
 
-std::vector<Lease> live_leases_on(View& view, const Context& context, const Owner& owner, const std::string& path) {
-  std::vector<Lease> leases = view.leases_at({path, false});
+std::vector<Lease> live_leases_on(View& view, const Context& context, const Owner& owner,
+                                  const std::string& path) {
+  std::vector<Lease> leases = leases_on(view, path);
   std::erase_if(leases, [&](const Lease& lease) {
-    return lease.path != path || lease.holder.owner != owner || lapse(lease, view.now(), context) != EndCause::none;
+    return lease.holder.owner != owner || lapse(lease, view.now(), context) != EndCause::none;
   });
   return leases;
 }
@@ -23,8 +25,9 @@ std::vector<Lease> pairs_without(View& view, const Context& context, const Lease
   for (const std::string& path : source.pairs) {
     for (Lease& pair : live_leases_on(view, context, owner, path)) {
       if (std::erase(pair.paired_with, source.path) == 0) continue;
-      std::erase_if(pair.paired_with,
-                    [&](const std::string& other) { return live_leases_on(view, context, owner, other).empty(); });
+      std::erase_if(pair.paired_with, [&](const std::string& other) {
+        return live_leases_on(view, context, owner, other).empty();
+      });
       pairs.push_back(std::move(pair));
     }
   }
@@ -43,9 +46,9 @@ std::vector<Lease> only_paired_with(View& view, const Context& context, const Le
   return orphans;
 }
 
-std::vector<Lease> detach_pairs(Transaction& transaction, const Context& context, const Lease& source) {
-  std::vector<Lease> pairs = pairs_without(transaction, context, source);
-  for (const Lease& pair : pairs) transaction.put(pair);
+std::vector<Lease> detach_pairs(Ledger& ledger, const Lease& source) {
+  std::vector<Lease> pairs = pairs_without(ledger.transaction(), ledger.context(), source);
+  for (Lease& pair : pairs) ledger.amend(pair);
   std::erase_if(pairs, is_kept);
   return pairs;
 }

@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include "engine/context.h"
-#include "store/store.h"
+#include "engine/ledger.h"
 
 namespace leasehold {
 
@@ -13,6 +12,6 @@ std::vector<Lease> only_paired_with(View& view, const Context& context, const Le
 
 // Takes `source` away from what pairing added for it, and returns the leases that are then nobody's.
 // They are not ended here.
-std::vector<Lease> detach_pairs(Transaction& transaction, const Context& context, const Lease& source);
+std::vector<Lease> detach_pairs(Ledger& ledger, const Lease& source);
 
 }  // namespace leasehold

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "util/utf8.h"
+
 namespace leasehold {
 namespace {
 
@@ -29,7 +31,7 @@ Result<Profile> profile_named(std::string_view name) {
   if (name == "session") return Profile{"session", session_policy()};
   if (name == "job") return Profile{"job", job_policy()};
   return fail(Code::invalid_argument,
-              fmt::format("There is no profile '{}'. Choose agent, session or job.", name));
+              fmt::format("There is no profile {}. Choose agent, session or job.", in_quotes(name)));
 }
 
 }  // namespace leasehold

@@ -18,7 +18,8 @@ struct Rank {
   Token sequence;
 };
 
-inline Rank rank_of(const Ticket& ticket) { return {ticket.upgrade, ticket.order, ticket.sequence}; }
+// A ticket's place. Only `upgrade` can change while it waits: who has lost the shared lease upgrades nothing.
+inline Rank rank_of(const Ticket& ticket, bool upgrade) { return {upgrade, ticket.order, ticket.sequence}; }
 
 // The place of a request that arrives now. It has no sequence yet: it is behind all its equals.
 inline Rank rank_at_arrival(int priority, bool upgrade, Time now, const Policy& policy) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/assess.h"
+#include "engine/explain.h"
 #include "engine/grant.h"
 #include "engine/ledger.h"
 #include "engine/live.h"
@@ -12,13 +13,13 @@
 #include "engine/pairing.h"
 #include "engine/selection.h"
 #include "engine/validate.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
 
 void cancel_waits(Ledger& ledger, const Caller& caller, const Selection& which) {
-  for (const Ticket& ticket : ledger.transaction().tickets(
-           {.agent_id = which.agent_id, .session_id = which.session_id, .pr_id = which.pr_id})) {
+  for (const Ticket& ticket : ledger.transaction().tickets(filter_of_own(caller, which))) {
     if (owns(caller, ticket.request.caller.holder.owner)) ledger.fail(ticket, EndCause::cancelled);
   }
 }
@@ -35,15 +36,17 @@ Outcome release_one(Ledger& ledger, const ReleaseRequest& request, const Target&
   switch (found.standing) {
     case Standing::own_live: {
       const std::string actor = actor_of(request.caller, *lease);
-      for (const Lease& only_paired : detach_pairs(ledger.transaction(), ledger.context(), *lease)) {
+      for (const Lease& only_paired : detach_pairs(ledger, *lease)) {
         ledger.end(only_paired, EndCause::released, {actor, fmt::format("paired with {}", lease->path)});
       }
       ledger.end(*lease, EndCause::released, {actor, {}});
       break;
     }
     case Standing::own_pending:
-      if (const auto ticket = ledger.transaction().ticket(lease->group_id)) ledger.fail(*ticket, EndCause::cancelled);
+      if (const auto ticket = ledger.transaction().ticket(lease->group_id))
+        ledger.fail(*ticket, EndCause::cancelled);
       break;
+    case Standing::own_failed:
     case Standing::own_ended:
     case Standing::transferred:
       outcome.already = true;
@@ -55,12 +58,24 @@ Outcome release_one(Ledger& ledger, const ReleaseRequest& request, const Target&
   return outcome;
 }
 
+Error only_waits(const std::string& name, const Lease& lease) {
+  return {Code::not_found,
+          fmt::format(
+              "{} is not held: {} waits for {}. Only a lease can be taken by force; its owner can give up "
+              "the wait with: lease release {}",
+              in_sentence(name), describe(lease.holder), in_sentence(lease.path), lease.id.text)};
+}
+
 // Ends or recalls one lease, with what pairing added for it: whoever needs the path needs those too.
 Outcome force_one(Ledger& ledger, const ForceReleaseRequest& request, const Target& target) {
   const std::optional<Lease>& lease = target.lease;
   Outcome outcome = {.path = lease ? lease->path : target.name};
   if (!lease) {
     outcome.error = refusal(Standing::not_found, target.name, lease, EndCause::none);
+    return outcome;
+  }
+  if (lease->status == Status::pending) {
+    outcome.error = only_waits(target.name, *lease);
     return outcome;
   }
   const bool active = lease->status == Status::active;
@@ -74,7 +89,7 @@ Outcome force_one(Ledger& ledger, const ForceReleaseRequest& request, const Targ
     leases.push_back(*lease);
     for (Lease& one : leases) ledger.recall(one, ledger.now() + at_most_a_year(*request.recall), because);
   } else {
-    for (const Lease& only_paired : detach_pairs(ledger.transaction(), ledger.context(), *lease)) {
+    for (const Lease& only_paired : detach_pairs(ledger, *lease)) {
       ledger.end(only_paired, EndCause::forced, because);
     }
     ledger.end(*lease, EndCause::forced, because);
@@ -83,50 +98,58 @@ Outcome force_one(Ledger& ledger, const ForceReleaseRequest& request, const Targ
   return outcome;
 }
 
+// Does `act` to each target as it is by then. Ending one lease may have ended another that was paired with
+// it: that one was done just now, too, and not before.
+template <class Act>
+std::vector<Outcome> each(Ledger& ledger, const std::vector<Target>& targets, EndCause done, const Act& act) {
+  std::vector<Outcome> outcomes;
+  for (const Target& target : targets) {
+    const std::optional<Lease>& before = target.lease;
+    Outcome outcome =
+        act(Target{target.name, before ? ledger.transaction().lease(before->id) : std::nullopt});
+    const bool just_now =
+        before && before->status == Status::active && outcome.lease && outcome.lease->ended_by == done;
+    outcome.already = outcome.already && !just_now;
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
 }  // namespace
 
 Result<Outcomes> release(Transaction& transaction, const Context& context, const ReleaseRequest& request) {
   if (auto checked = check_owner(request.caller.holder.owner); !checked) return fail(checked.error());
-  if (auto checked = check_selection(request.which); !checked) return fail(checked.error());
+  if (auto checked = check_selection(request.which, context.policy); !checked) return fail(checked.error());
   Ledger ledger(transaction, context);
   Outcomes answer;
-  for (const Target& target : select(transaction, request.caller, request.which)) {
-    // Releasing one path may have released another one that was paired with it.
-    const Target current = {target.name, target.lease ? transaction.lease(target.lease->id) : std::nullopt};
-    Outcome outcome = release_one(ledger, request, current);
-    const bool just_now = target.lease && target.lease->status == Status::active && outcome.lease &&
-                          outcome.lease->ended_by == EndCause::released;
-    outcome.already = outcome.already && !just_now;
-    answer.outcomes.push_back(std::move(outcome));
-  }
-  if (request.which.ids.empty() && request.which.paths.empty()) cancel_waits(ledger, request.caller, request.which);
+  answer.outcomes = each(ledger, select(transaction, request.caller, request.which), EndCause::released,
+                         [&](const Target& target) { return release_one(ledger, request, target); });
+  if (request.which.ids.empty() && request.which.paths.empty())
+    cancel_waits(ledger, request.caller, request.which);
   settle(ledger);
   answer.notices = take_notices(transaction, request.caller.holder.owner);
   return answer;
 }
 
-Result<Outcomes> force_release(Transaction& transaction, const Context& context, const ForceReleaseRequest& request) {
-  if (auto checked = check_selection(request.which); !checked) return fail(checked.error());
+Result<Outcomes> force_release(Transaction& transaction, const Context& context,
+                               const ForceReleaseRequest& request) {
+  if (auto checked = check_selection(request.which, context.policy); !checked) return fail(checked.error());
   if (request.reason.empty()) {
-    return fail(Code::invalid_argument, "Ending somebody else's lease needs a reason; its owner will read it. Use --reason.");
+    return fail(Code::invalid_argument,
+                "Ending somebody else's lease needs a reason; its owner will read it. Use --reason.");
   }
-  if (auto checked = check_texts({{"reason", request.reason}, {"operator's name", request.actor}}); !checked) {
+  if (auto checked = check_texts({{"reason", request.reason}, {"operator's name", request.actor}});
+      !checked) {
     return fail(checked.error());
   }
   if (request.recall && *request.recall <= Duration::zero()) {
-    return fail(Code::invalid_argument, "The time to give it back must be positive. Leave it out to end the lease now.");
+    return fail(Code::invalid_argument,
+                "The time to give it back must be positive. Leave it out to end the lease now.");
   }
   Ledger ledger(transaction, context);
   Outcomes answer;
-  for (const Target& target : select_of_anybody(transaction, request.which)) {
-    // Ending one lease may have ended another one that was paired with it.
-    const Target current = {target.name, target.lease ? transaction.lease(target.lease->id) : std::nullopt};
-    Outcome outcome = force_one(ledger, request, current);
-    const bool just_now = target.lease && target.lease->status == Status::active && outcome.lease &&
-                          outcome.lease->ended_by == EndCause::forced;
-    outcome.already = outcome.already && !just_now;
-    answer.outcomes.push_back(std::move(outcome));
-  }
+  answer.outcomes = each(ledger, select_of_anybody(transaction, request.which), EndCause::forced,
+                         [&](const Target& target) { return force_one(ledger, request, target); });
   settle(ledger);
   return answer;
 }

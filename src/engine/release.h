@@ -13,7 +13,9 @@ namespace leasehold {
 // `all`, and by pr, session or agent, also cancels what the caller still waits for.
 Result<Outcomes> release(Transaction& transaction, const Context& context, const ReleaseRequest& request);
 
-// For operators: ends other owners' leases and tells them; with `recall`, asks for them first.
-Result<Outcomes> force_release(Transaction& transaction, const Context& context, const ForceReleaseRequest& request);
+// For operators: ends other owners' leases and tells them; with `recall`, asks for them first. Waits are not
+// taken by force: not_found.
+Result<Outcomes> force_release(Transaction& transaction, const Context& context,
+                               const ForceReleaseRequest& request);
 
 }  // namespace leasehold

@@ -9,27 +9,31 @@
 #include "engine/ownership.h"
 #include "engine/selection.h"
 #include "engine/validate.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
 
 // What happened to the target; its lease is brought up to date if it may be renewed.
-Outcome renew_one(Ledger& ledger, const RenewRequest& request, const std::optional<CheckedTtl>& ttl, Target& target) {
+Outcome renew_one(Ledger& ledger, const RenewRequest& request, const std::optional<CheckedTtl>& ttl,
+                  Target& target) {
   std::optional<Lease>& lease = target.lease;
   Outcome outcome = {.path = lease ? lease->path : target.name};
   if (Assessment found = assess(ledger, request.caller, target, request.token); found.error) {
     outcome.error = std::move(found.error);
-    if (found.standing != Standing::not_owner && found.standing != Standing::not_found) {
+    const bool was_held = found.standing != Standing::not_owner && outcome.error->code != Code::not_found;
+    if (was_held) {
       // As it is now: looking may have ended it.
       ledger.refuse_renewal(ledger.transaction().lease(lease->id).value_or(*lease), outcome.error->message);
     }
     return outcome;
   }
   if (lease->max_renewals >= 0 && lease->renewal_count >= lease->max_renewals) {
-    outcome.error = Error{Code::max_renewals_exceeded,
-                          fmt::format("The lease on {} was renewed {} times, as often as it may be. Finish by its end, or "
-                                      "release it and acquire it again.",
-                                      lease->path, lease->renewal_count)};
+    outcome.error = Error{
+        Code::max_renewals_exceeded,
+        fmt::format("The lease on {} was renewed {} times, as often as it may be. Finish by its end, or "
+                    "release it and acquire it again.",
+                    in_sentence(lease->path), lease->renewal_count)};
     ledger.refuse_renewal(*lease, outcome.error->message);
     return outcome;
   }
@@ -39,8 +43,7 @@ Outcome renew_one(Ledger& ledger, const RenewRequest& request, const std::option
   }
   lease->expires_at = end_of_term(*lease, ledger.now());
   lease->last_heartbeat_at = ledger.now();
-  lease->idle_at.reset();
-  if (!lease->holder.process) lease->holder.process = request.caller.holder.process;
+  take_process(lease->holder, request.caller.holder);
   ++lease->renewal_count;
   outcome.lease = lease;
   return outcome;
@@ -49,8 +52,8 @@ Outcome renew_one(Ledger& ledger, const RenewRequest& request, const std::option
 }  // namespace
 
 Result<Outcomes> renew(Transaction& transaction, const Context& context, const RenewRequest& request) {
-  if (auto checked = check_owner(request.caller.holder.owner); !checked) return fail(checked.error());
-  if (auto checked = check_selection(request.which); !checked) return fail(checked.error());
+  if (auto checked = check_holder(request.caller.holder); !checked) return fail(checked.error());
+  if (auto checked = check_selection(request.which, context.policy); !checked) return fail(checked.error());
   std::optional<CheckedTtl> ttl;
   if (request.ttl) {
     const Result<CheckedTtl> checked = check_ttl(*request.ttl, context.policy);
@@ -71,7 +74,7 @@ Result<Outcomes> renew(Transaction& transaction, const Context& context, const R
     for (Lease& lease : renewed) ledger.extend(lease, {});
   }
   // Answered as they are stored now.
-  for (auto lease = renewed.begin(); Outcome& outcome : answer.outcomes) {
+  for (auto lease = renewed.begin(); Outcome & outcome : answer.outcomes) {
     if (!outcome.error) outcome.lease = *lease++;
   }
   settle(ledger);

@@ -1,9 +1,13 @@
 #include "engine/selection.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
 #include "engine/ownership.h"
+#include "engine/records_at.h"
+#include "engine/validate.h"
 
 namespace leasehold {
 namespace {
@@ -23,36 +27,61 @@ std::vector<Name> without_repeats(const std::vector<Name>& names) {
   return unique;
 }
 
-std::vector<Lease> active_at(View& view, const std::string& path) {
-  std::vector<Lease> leases = view.leases_at({path, false});
-  std::erase_if(leases, [&](const Lease& lease) { return lease.path != path; });
-  return leases;
-}
-
 // The caller's leases on the path; else its last one there, which has ended; else somebody else's.
 std::vector<Target> select_path(View& view, const Caller& caller, const std::string& path) {
-  std::vector<Lease> leases = active_at(view, path);
+  std::vector<Lease> leases = leases_on(view, path);
   std::vector<Target> own;
   for (Lease& lease : leases) {
     if (owns(caller, lease.holder.owner)) own.push_back({path, lease});
   }
   if (!own.empty()) return own;
-  if (std::optional<Lease> last = view.last_lease(caller.holder.owner, path); last && last->status != Status::pending) {
+  if (std::optional<Lease> last = view.last_lease(caller.holder.owner, path))
     return {{path, std::move(last)}};
-  }
   if (!leases.empty()) return {{path, leases.front()}};
   return {{path, std::nullopt}};
 }
 
+Result<void> check_names(const Selection& which, const Policy& policy) {
+  const std::size_t names = which.ids.size() + which.paths.size();
+  if (names > policy.paths_max) {
+    return fail(Code::limit_exceeded,
+                fmt::format("The call names {} leases; one call may name {}. Split it, or say which by pr, "
+                            "session, agent or all.",
+                            names, policy.paths_max));
+  }
+  for (const std::string& path : which.paths) {
+    if (auto checked = check_key(path); !checked) return checked;
+  }
+  for (const LeaseId& id : which.ids) {
+    if (auto checked = check_texts({{"lease id", id.text}}); !checked) return checked;
+  }
+  return check_texts({{"pr id", which.pr_id.value_or("")},
+                      {"session id", which.session_id.value_or("")},
+                      {"agent id", which.agent_id.value_or("")}});
+}
+
 }  // namespace
 
-Result<void> check_selection(const Selection& which) {
+Result<void> check_selection(const Selection& which, const Policy& policy) {
   const int ways = (which.ids.empty() ? 0 : 1) + (which.paths.empty() ? 0 : 1) + (which.all ? 1 : 0) +
                    (which.pr_id ? 1 : 0) + (which.session_id ? 1 : 0) + (which.agent_id ? 1 : 0);
-  if (ways == 1) return {};
-  return fail(Code::invalid_argument, ways == 0
-                                          ? "Say which leases: paths, ids, a pr, a session, an agent, or all."
-                                          : "Say which leases in one way only: paths, ids, a pr, a session, an agent, or all.");
+  if (ways != 1) {
+    return fail(Code::invalid_argument,
+                ways == 0
+                    ? "The call names no leases. Say which: paths, ids, a pr, a session, an agent, or all."
+                    : "The call names leases in several ways. Say in one: paths, ids, a pr, a session, an "
+                      "agent, or all.");
+  }
+  return check_names(which, policy);
+}
+
+Filter filter_of_own(const Caller& caller, const Selection& which) {
+  const Owner& self = caller.holder.owner;
+  Filter filter = filter_of(which);
+  if (!filter.session_id) filter.session_id = self.session_id;
+  const bool any_agent = caller.whole_session && !self.session_id.empty();
+  if (!filter.agent_id && !any_agent) filter.agent_id = self.agent_id;
+  return filter;
 }
 
 Footprint footprint_of(const std::string& workspace, const Owner& owner, const Selection& which) {
@@ -69,12 +98,7 @@ std::vector<Target> select(View& view, const Caller& caller, const Selection& wh
   }
   if (!which.ids.empty() || !which.paths.empty()) return targets;
 
-  Filter filter = filter_of(which);
-  // Narrow the look to the caller where the selection leaves it open.
-  if (!filter.session_id) filter.session_id = caller.holder.owner.session_id;
-  const bool any_agent = caller.whole_session && !caller.holder.owner.session_id.empty();
-  if (!filter.agent_id && !any_agent) filter.agent_id = caller.holder.owner.agent_id;
-  for (Lease& lease : view.leases(filter)) {
+  for (Lease& lease : by_path(view.leases(filter_of_own(caller, which)))) {
     if (owns(caller, lease.holder.owner)) targets.push_back({lease.path, std::move(lease)});
   }
   return targets;
@@ -84,12 +108,13 @@ std::vector<Target> select_of_anybody(View& view, const Selection& which) {
   std::vector<Target> targets;
   for (const LeaseId& id : without_repeats(which.ids)) targets.push_back({id.text, view.lease(id)});
   for (const std::string& path : without_repeats(which.paths)) {
-    std::vector<Lease> leases = active_at(view, path);
+    std::vector<Lease> leases = leases_on(view, path);
     if (leases.empty()) targets.push_back({path, std::nullopt});
     for (Lease& lease : leases) targets.push_back({path, std::move(lease)});
   }
   if (!which.ids.empty() || !which.paths.empty()) return targets;
-  for (Lease& lease : view.leases(filter_of(which))) targets.push_back({lease.path, std::move(lease)});
+  for (Lease& lease : by_path(view.leases(filter_of(which))))
+    targets.push_back({lease.path, std::move(lease)});
   return targets;
 }
 

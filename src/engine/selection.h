@@ -17,8 +17,13 @@ struct Target {
   std::optional<Lease> lease;
 };
 
-// Exactly one way of naming leases must be used. Error: invalid_argument.
-Result<void> check_selection(const Selection& which);
+// Exactly one way of naming leases must be used, and the names must be such as leases can have. Errors:
+// invalid_argument, invalid_path, limit_exceeded (more names than paths_max).
+Result<void> check_selection(const Selection& which, const Policy& policy);
+
+// The caller's own leases, or waits, that a selection other than by id or path means. It narrows the look to
+// the caller where the selection leaves that open; ownership is still to be asked for each.
+Filter filter_of_own(const Caller& caller, const Selection& which);
 
 // What a selection reads, as far as it is known beforehand.
 Footprint footprint_of(const std::string& workspace, const Owner& owner, const Selection& which);

@@ -1,10 +1,13 @@
 #include "engine/survey.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "engine/live.h"
 #include "engine/ownership.h"
+#include "engine/records_at.h"
 #include "model/scope.h"
 
 namespace leasehold {
@@ -13,6 +16,8 @@ namespace {
 bool compatible(Mode a, Mode b) { return a == Mode::shared && b == Mode::shared; }
 
 bool suffices(Mode held, Mode wanted) { return held == Mode::exclusive || wanted == Mode::shared; }
+
+Rank rank_now(View& view, const Context& context, const Ticket& ticket);
 
 class Surveyor {
  public:
@@ -24,16 +29,22 @@ class Surveyor {
   Survey run(const Ticket* waiting, const Ticket* also) {
     std::vector<std::vector<Lease>> others(request_.paths.size());
     for (std::size_t i = 0; i < request_.paths.size(); ++i) others[i] = look_for_own(i);
-    result_.upgrade = waiting != nullptr ? waiting->upgrade : is_upgrade();
-    const Rank rank =
-        waiting != nullptr ? rank_of(*waiting)
-                           : rank_at_arrival(request_.priority, result_.upgrade, now_, context_.policy);
+    result_.upgrade = (waiting == nullptr || waiting->upgrade) && is_upgrade();
+    const Rank rank = waiting != nullptr
+                          ? rank_of(*waiting, result_.upgrade)
+                          : rank_at_arrival(request_.priority, result_.upgrade, now_, context_.policy);
     for (std::size_t i = 0; i < request_.paths.size(); ++i) {
       if (result_.places[i].held) continue;
       look_for_waiters(i, rank, waiting, also);
       look_for_holders(i, others[i]);
     }
     return std::move(result_);
+  }
+
+  // All the request still needs, its owner holds shared.
+  bool would_upgrade() {
+    for (std::size_t i = 0; i < request_.paths.size(); ++i) look_for_own(i);
+    return is_upgrade();
   }
 
  private:
@@ -51,7 +62,7 @@ class Surveyor {
       if (covers(lease.scope(), wanted) && suffices(lease.mode, request_.mode)) place.held = true;
       if (lease.scope() == wanted && better_own(place.own, lease)) place.own = std::move(lease);
     }
-    return others;
+    return by_path(std::move(others));
   }
 
   // A whole-session caller may find leases of several agents; its own comes first.
@@ -88,7 +99,7 @@ class Surveyor {
       const WantedPath* touching = overlapping_path(ticket, request_.paths[index].scope());
       if (touching == nullptr) continue;
       const bool conflicts = !compatible(ticket.request.mode, request_.mode);
-      if (!before(rank_of(ticket), rank)) {
+      if (!before(rank_now(view_, context_, ticket), rank)) {
         result_.overtakes |= conflicts;
         continue;
       }
@@ -168,6 +179,11 @@ class Surveyor {
   Survey result_;
 };
 
+// A ticket's place as it is now; only upgrades, which are few, have to be looked at for that.
+Rank rank_now(View& view, const Context& context, const Ticket& ticket) {
+  return rank_of(ticket, ticket.upgrade && Surveyor(view, context, ticket.request).would_upgrade());
+}
+
 }  // namespace
 
 std::size_t Survey::waiters_ahead() const {
@@ -179,6 +195,14 @@ std::size_t Survey::waiters_ahead() const {
 Survey survey(View& view, const Context& context, const AcquireRequest& request, const Ticket* waiting,
               const Ticket* also) {
   return Surveyor(view, context, request).run(waiting, also);
+}
+
+std::vector<Ticket> in_order(View& view, const Context& context, std::vector<Ticket> tickets) {
+  std::map<GroupId, Rank> ranks;
+  for (const Ticket& ticket : tickets) ranks.emplace(ticket.id, rank_now(view, context, ticket));
+  std::ranges::sort(tickets,
+                    [&](const Ticket& a, const Ticket& b) { return before(ranks.at(a.id), ranks.at(b.id)); });
+  return tickets;
 }
 
 Queued place_in_queue(const Ticket& ticket, Survey found, Time now) {
@@ -194,8 +218,8 @@ bool conflict(const Ticket& a, const Ticket& b) {
   if (owns(a.request.caller, b.request.caller.holder.owner)) return false;
   if (owns(b.request.caller, a.request.caller.holder.owner)) return false;
   return std::ranges::any_of(a.request.paths, [&](const WantedPath& wanted) {
-    return std::ranges::any_of(b.request.paths,
-                               [&](const WantedPath& other) { return overlaps(wanted.scope(), other.scope()); });
+    return std::ranges::any_of(
+        b.request.paths, [&](const WantedPath& other) { return overlaps(wanted.scope(), other.scope()); });
   });
 }
 

@@ -31,8 +31,8 @@ struct Survey {
   std::vector<Place> places;
   bool upgrade = false;  // All it still needs, the caller holds shared.
 
-  std::vector<Blocked> blocked;  // Nothing here: it can be granted.
-  bool overtakes = false;        // Somebody who waits for some of it would be behind it.
+  std::vector<Blocked> blocked;   // Nothing here: it can be granted.
+  bool overtakes = false;         // Somebody who waits for some of it would be behind it.
   bool same_owner_waits = false;  // By another request, for some of it.
 
   // Met on the way: to be recorded by whoever has a transaction.
@@ -48,8 +48,12 @@ struct Survey {
 //
 // A request can be granted iff no live lease conflicts with it and no live waiter ordered before it
 // does. What its owner already holds, itself or by a subtree above, it does not queue for again.
-Survey survey(View& view, const Context& context, const AcquireRequest& request, const Ticket* waiting = nullptr,
-              const Ticket* also = nullptr);
+Survey survey(View& view, const Context& context, const AcquireRequest& request,
+              const Ticket* waiting = nullptr, const Ticket* also = nullptr);
+
+// Waiters in the order they will go. An upgrade whose owner lost the shared lease is no upgrade any more: it
+// waits like everybody else, from when it came.
+std::vector<Ticket> in_order(View& view, const Context& context, std::vector<Ticket> tickets);
 
 // The answer to a request that waits.
 Queued place_in_queue(const Ticket& ticket, Survey found, Time now);

@@ -24,8 +24,7 @@ Swept record_lapsed(Ledger& ledger, std::vector<Lease> leases, std::vector<Ticke
       found.lapsed_tickets.push_back({std::move(ticket), cause});
     } else if (ticket.proven_until <= ledger.now()) {
       // It is seen to live. Without this it would be due again at once, and the sweep would not end.
-      ticket.proven_until = ledger.now() + ledger.context().policy.waiter_silence;
-      ledger.transaction().put(ticket);
+      ledger.prove_life(ticket);
     }
   }
   swept.ended = found.lapsed_leases.size();

@@ -8,19 +8,24 @@
 #include "engine/deadlock.h"
 #include "engine/explain.h"
 #include "engine/grant.h"
+#include "engine/grant_token.h"
 #include "engine/ledger.h"
+#include "engine/limits.h"
 #include "engine/live.h"
 #include "engine/ownership.h"
 #include "engine/pairing.h"
 #include "engine/selection.h"
 #include "engine/validate.h"
+#include "util/unique.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
 
 class Handover {
  public:
-  Handover(Ledger& ledger, const TransferRequest& request) : ledger_(ledger), request_(request) {}
+  Handover(Ledger& ledger, const TransferRequest& request)
+      : ledger_(ledger), request_(request), token_(ledger.transaction()) {}
 
   Outcome hand_over(const Target& target) {
     const std::optional<Lease>& lease = target.lease;
@@ -53,21 +58,26 @@ class Handover {
 
   Lease receive(const Lease& lease) {
     Lease moved = lease;
-    moved.id = LeaseId{make_uuid(ledger_.context().random)};
+    moved.id = LeaseId{make_uuid(ledger_.context().random, ledger_.transaction().wall())};
     moved.holder = request_.to;
     if (moved.holder.pr_id.empty()) moved.holder.pr_id = lease.holder.pr_id;
-    moved.token = token();
+    moved.token = token_.get();
     moved.status = Status::active;
     moved.created_at = ledger_.now();
     moved.renewal_count = 0;
     moved.attended = false;
     moved.idle_at.reset();
-    moved.recalled_at.reset();
+    moved.recalled_at = recall_of(lease);
     ledger_.receive(moved, {request_.caller.holder.owner.agent_id, note()});
     return moved;
   }
 
-  // Only where both hold the path shared.
+  // What is asked back stays asked back, whoever it is handed to; only an operator can mean otherwise.
+  std::optional<Time> recall_of(const Lease& lease) const {
+    return request_.as_operator ? std::nullopt : lease.recalled_at;
+  }
+
+  // Where both hold the path: shared, or within a session whose members act for one another.
   std::optional<Lease> held_by_receiver(const Lease& lease) {
     for (Lease& other : ledger_.transaction().leases_at(lease.scope())) {
       if (other.scope() == lease.scope() && other.holder.owner == request_.to.owner &&
@@ -78,24 +88,21 @@ class Handover {
     return std::nullopt;
   }
 
+  // The better of both, but for a recall: that of either holds.
   Lease merge(const Lease& given, Lease held) {
-    held.expires_at = std::max(held.expires_at, given.expires_at);
+    const std::optional<Time> recall = recall_of(given);
+    if (recall) held.recalled_at = std::min(*recall, held.recalled_at.value_or(kForever));
+    held.expires_at =
+        std::min(std::max(held.expires_at, given.expires_at), held.recalled_at.value_or(kForever));
+    held.ttl = std::max(held.ttl, given.ttl);  // Else the next renewal would shorten it.
     held.requested |= given.requested;
     add_missing(held.pairs, given.pairs);
     add_missing(held.paired_with, given.paired_with);
-    ledger_.extend(held, note());
+    if (held.rule.empty()) held.rule = given.rule;
+    held.token = token_.get();
+    ledger_.receive_more(held, std::max(held.mode, given.mode),
+                         {request_.caller.holder.owner.agent_id, note()});
     return held;
-  }
-
-  static void add_missing(std::vector<std::string>& list, const std::vector<std::string>& others) {
-    for (const std::string& other : others) {
-      if (std::ranges::find(list, other) == list.end()) list.push_back(other);
-    }
-  }
-
-  Token token() {
-    if (!token_) token_ = ledger_.transaction().next_token();
-    return *token_;
   }
 
   std::string note() const {
@@ -104,7 +111,7 @@ class Handover {
 
   Ledger& ledger_;
   const TransferRequest& request_;
-  std::optional<Token> token_;
+  GrantToken token_;
   std::vector<Lease> given_;
 };
 
@@ -119,9 +126,12 @@ Result<void> check_no_conflict(Ledger& ledger, const std::vector<Lease>& given) 
         ledger.end(other, lapsed);
         continue;
       }
-      return fail(Code::busy, fmt::format("{} cannot be handed over alone: {} holds {}, which overlaps it. Hand over both, "
-                                          "or release {} first. Nothing was changed.",
-                                          lease.path, describe(other.holder), other.path, other.path));
+      return fail(
+          Code::busy,
+          fmt::format("{} cannot be handed over alone: {} holds {}, which overlaps it. Hand over both, "
+                      "or release {} first. Nothing was changed.",
+                      in_sentence(lease.path), describe(other.holder), in_sentence(other.path),
+                      in_sentence(other.path)));
     }
   }
   return {};
@@ -133,7 +143,7 @@ Result<Outcomes> transfer(Transaction& transaction, const Context& context, cons
   if (auto checked = check_owner(request.caller.holder.owner); !checked) return fail(checked.error());
   if (auto checked = check_holder(request.to); !checked) return fail(checked.error());
   if (auto checked = check_texts({{"note", request.note}}); !checked) return fail(checked.error());
-  if (auto checked = check_selection(request.which); !checked) return fail(checked.error());
+  if (auto checked = check_selection(request.which, context.policy); !checked) return fail(checked.error());
 
   Ledger ledger(transaction, context);
   Handover handover(ledger, request);
@@ -143,13 +153,16 @@ Result<Outcomes> transfer(Transaction& transaction, const Context& context, cons
     // A pair may have moved with its source already.
     if (target.lease) {
       const std::optional<Lease> current = transaction.lease(target.lease->id);
-      const bool moved_just_now = target.lease->status == Status::active && current &&
-                                  current->ended_by == EndCause::transferred;
+      const bool moved_just_now =
+          target.lease->status == Status::active && current && current->ended_by == EndCause::transferred;
       if (moved_just_now) continue;
     }
     answer.outcomes.push_back(handover.hand_over(target));
   }
   if (auto checked = check_no_conflict(ledger, handover.given()); !checked) return fail(checked.error());
+  if (!handover.given().empty()) {
+    if (auto checked = check_receiver(ledger, request.to.owner); !checked) return fail(checked.error());
+  }
   settle(ledger);
   // The receiver may wait for somebody who waits for what it now holds.
   fail_deadlocked_waits(ledger, request.to.owner);

@@ -8,12 +8,13 @@
 namespace leasehold {
 
 // Hands leases to another owner in one step: no moment in between in which a third party could be
-// granted. The receiver gets leases of its own under one new token; the giver's end as transferred,
-// so that it is fenced at once. A path's pairs go with it.
+// granted. The receiver gets leases of its own under one new token, or what it held there already becomes
+// the better of both; the giver's end as transferred, so that it is fenced at once. A path's pairs go with
+// it, and so does a recall, unless an operator hands it over.
 //
 // Errors per lease: not_owner, not_found, lost, transferred. Errors of the whole, which then changes
-// nothing: busy (the giver would keep a lease that overlaps one it hands over), invalid_argument,
-// invalid_session.
+// nothing: busy (the giver would keep a lease that overlaps one it hands over), limit_exceeded (of the
+// receiver), and those of the checks of the request.
 Result<Outcomes> transfer(Transaction& transaction, const Context& context, const TransferRequest& request);
 
 }  // namespace leasehold

@@ -2,21 +2,24 @@
 
 #include <algorithm>
 
+#include "engine/ledger.h"
 #include "engine/live.h"
+#include "engine/validate.h"
 
 namespace leasehold {
 namespace {
 
 template <class Change>
-std::size_t change_live_leases(Transaction& transaction, const Context& context, const Owner& owner,
-                               const Change& change) {
+Result<std::size_t> change_live_leases(Transaction& transaction, const Context& context, const Owner& owner,
+                                       const Change& change) {
+  if (auto checked = check_owner(owner); !checked) return fail(checked.error());
+  Ledger ledger(transaction, context);
   std::size_t changed = 0;
-  for (Lease& lease :
-       transaction.leases({.agent_id = owner.agent_id, .session_id = owner.session_id})) {
+  for (Lease& lease : transaction.leases({.agent_id = owner.agent_id, .session_id = owner.session_id})) {
     // What is over stays over, also for an owner that comes back.
     if (lapse(lease, transaction.now(), context) != EndCause::none) continue;
     change(lease);
-    transaction.put(lease);
+    ledger.amend(lease);
     ++changed;
   }
   return changed;
@@ -24,15 +27,18 @@ std::size_t change_live_leases(Transaction& transaction, const Context& context,
 
 }  // namespace
 
-std::size_t turn_started(Transaction& transaction, const Context& context, const Owner& owner) {
+Result<std::size_t> turn_started(Transaction& transaction, const Context& context, const Owner& owner) {
   return change_live_leases(transaction, context, owner, [&](Lease& lease) {
     lease.attended = true;
-    lease.idle_at.reset();
     lease.last_heartbeat_at = transaction.now();
+    if (!lease.idle_at) return;
+    lease.idle_at.reset();
+    // A renewal in between reached only as far as the idle time.
+    lease.expires_at = std::max(lease.expires_at, end_of_term(lease, transaction.now()));
   });
 }
 
-std::size_t turn_stopped(Transaction& transaction, const Context& context, const Owner& owner) {
+Result<std::size_t> turn_stopped(Transaction& transaction, const Context& context, const Owner& owner) {
   return change_live_leases(transaction, context, owner, [&](Lease& lease) {
     lease.attended = false;
     if (!lease.idle_at) lease.idle_at = transaction.now() + context.policy.idle_grace;

@@ -4,14 +4,16 @@
 
 #include "engine/context.h"
 #include "leasehold/calls.h"
+#include "leasehold/result.h"
 #include "store/store.h"
 
 namespace leasehold {
 
-// The owner works (again): its leases are attended from now on, and idle no more. Returns how many.
-std::size_t turn_started(Transaction& transaction, const Context& context, const Owner& owner);
+// The owner works (again): its leases are attended from now on, and those that were idle have a full term
+// ahead. Returns how many. Errors: those of check_owner().
+Result<std::size_t> turn_started(Transaction& transaction, const Context& context, const Owner& owner);
 
 // The owner's turn is over: its leases end after `idle_grace`, unless it starts again.
-std::size_t turn_stopped(Transaction& transaction, const Context& context, const Owner& owner);
+Result<std::size_t> turn_stopped(Transaction& transaction, const Context& context, const Owner& owner);
 
 }  // namespace leasehold

@@ -6,9 +6,10 @@
 #include <unordered_map>
 
 #include "engine/explain.h"
-#include "model/scope.h"
-#include "util/utf8.h"
 #include "model/key.h"
+#include "model/scope.h"
+#include "util/unique.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
@@ -25,26 +26,25 @@ bool is_alphanumeric(char c) {
 bool is_session_id(std::string_view text) {
   if (text.empty()) return true;
   if (text.size() > kSessionIdMax || !is_alphanumeric(text.front())) return false;
-  return std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || std::string_view("._:-").contains(c); });
+  return std::ranges::all_of(
+      text, [](char c) { return is_alphanumeric(c) || std::string_view("._:-").contains(c); });
 }
 
 Result<void> check_text(std::string_view name, std::string_view text) {
   if (text.size() > kTextMax) {
-    return fail(Code::invalid_argument, fmt::format("The {} has {} bytes; at most {} are kept. Shorten it.", name,
-                                                    text.size(), kTextMax));
+    return fail(Code::invalid_argument, fmt::format("The {} has {} bytes; at most {} are kept. Shorten it.",
+                                                    name, text.size(), kTextMax));
   }
-  if (invalid_utf8_at(text) || text.find('\0') != std::string_view::npos) {
-    return fail(Code::invalid_argument, fmt::format("The {} is not valid UTF-8 text.", name));
+  if (text.find('\0') != std::string_view::npos) {
+    return fail(
+        Code::invalid_argument,
+        fmt::format("The {} contains a NUL byte, which no text can. Check where it came from.", name));
+  }
+  if (const auto at = invalid_utf8_at(text)) {
+    return fail(Code::invalid_argument,
+                fmt::format("The {} is not valid UTF-8 (byte {}). Write it in UTF-8.", name, *at + 1));
   }
   return {};
-}
-
-Result<void> check_key(const std::string& path) {
-  const Result<std::string> key = key_from_wire(path);
-  if (!key) return fail(key.error());
-  if (*key == path) return {};
-  return fail(Code::invalid_path,
-              fmt::format("{} is not a key; the key of this file is {}.", in_quotes(path), in_quotes(*key)));
 }
 
 // A path named twice is one path, asked for if either spelling was, with the sources of both.
@@ -60,47 +60,103 @@ void merge_repeated(std::vector<WantedPath>& paths) {
     }
     WantedPath& kept = merged[place->second];
     kept.requested |= wanted.requested;
-    for (std::string& source : wanted.paired_with) {
-      if (std::ranges::find(kept.paired_with, source) == kept.paired_with.end()) {
-        kept.paired_with.push_back(std::move(source));
-      }
-    }
+    if (kept.rule.empty()) kept.rule = std::move(wanted.rule);
+    add_missing(kept.paired_with, wanted.paired_with);
   }
   paths = std::move(merged);
 }
 
+Result<void> check_sources(const WantedPath& wanted, const Policy& policy) {
+  if (wanted.paired_with.size() > policy.paths_max) {
+    return fail(Code::limit_exceeded,
+                fmt::format("{} is paired with {} sources; at most {} are kept. Split the request.",
+                            in_quotes(wanted.path), wanted.paired_with.size(), policy.paths_max));
+  }
+  for (const std::string& source : wanted.paired_with) {
+    if (auto checked = check_key(source); !checked) return checked;
+  }
+  return check_texts({{"name of the pair rule", wanted.rule}});
+}
+
 Result<void> check_paths(const std::vector<WantedPath>& paths, const Policy& policy) {
   if (paths.empty()) return fail(Code::invalid_argument, "The request names no path. Name at least one.");
-  if (paths.size() > policy.paths_max) {
-    return fail(Code::limit_exceeded,
-                fmt::format("The request names {} paths; one request may name {}. Name their directory with "
-                            "--subtree, or split the request.",
-                            paths.size(), policy.paths_max));
-  }
+  const auto added = static_cast<std::size_t>(std::ranges::count(paths, false, &WantedPath::requested));
+  if (auto checked = check_count(paths.size(), policy, added); !checked) return checked;
   for (const WantedPath& wanted : paths) {
     if (auto checked = check_key(wanted.path); !checked) return checked;
-    if (wanted.paired_with.size() > policy.paths_max) {
-      return fail(Code::limit_exceeded, fmt::format("{} is paired with {} sources; at most {} are kept.", wanted.path,
-                                                    wanted.paired_with.size(), policy.paths_max));
-    }
-    for (const std::string& source : wanted.paired_with) {
-      if (auto checked = check_key(source); !checked) return checked;
-    }
+    if (auto checked = check_sources(wanted, policy); !checked) return checked;
     if (wanted.subtree && !is_path(wanted.path)) {
-      return fail(Code::invalid_argument,
-                  fmt::format("'{}' is not a directory; only a path can be leased with all below it.", wanted.path));
+      return fail(
+          Code::invalid_argument,
+          fmt::format("{} is not a directory; only a path can be leased with all below it. Ask for it "
+                      "without --subtree.",
+                      in_quotes(wanted.path)));
     }
+  }
+  return {};
+}
+
+Result<void> check_numbers(const AcquireRequest& request) {
+  if (request.mode != Mode::shared && request.mode != Mode::exclusive) {
+    return fail(Code::invalid_argument, fmt::format("There is no mode {}. Choose shared or exclusive.",
+                                                    static_cast<int>(request.mode)));
+  }
+  if (request.priority < -kPriorityMax || request.priority > kPriorityMax) {
+    return fail(Code::invalid_argument,
+                fmt::format("Priority {} is out of range; it goes from {} to {}. Choose one of these.",
+                            request.priority, -kPriorityMax, kPriorityMax));
+  }
+  if (request.max_renewals.value_or(0) < -1) {
+    return fail(
+        Code::invalid_argument,
+        fmt::format("The limit max_renewals cannot be {}. Give -1 for no limit, or how many are allowed.",
+                    *request.max_renewals));
+  }
+  return {};
+}
+
+Result<void> check_wait(const AcquireRequest& request, const Policy& policy) {
+  if (!request.wait) return {};
+  if (!policy.waiting_allowed) {
+    return fail(Code::invalid_argument,
+                "Waiting is switched off (blocking_mode_enabled = false). Ask without --wait.");
+  }
+  if (*request.wait <= Duration::zero()) {
+    return fail(Code::invalid_argument, "The time to wait must be positive. Leave it out not to wait.");
   }
   return {};
 }
 
 }  // namespace
 
+Result<Mode> mode_named(std::string_view name) {
+  if (const auto mode = from_word<Mode>(name)) return *mode;
+  return fail(Code::invalid_argument,
+              fmt::format("There is no mode {}. Choose shared or exclusive.", in_quotes(name)));
+}
+
+Result<void> check_key(const std::string& path) {
+  const Result<std::string> key = key_from_wire(path);
+  if (!key) return fail(key.error());
+  if (*key == path) return {};
+  return fail(Code::invalid_path, fmt::format("{} is not a key; the key of this file is {}. Use that.",
+                                              in_quotes(path), in_quotes(*key)));
+}
+
+Result<void> check_count(std::size_t names, const Policy& policy, std::size_t added) {
+  if (names <= policy.paths_max) return {};
+  return fail(Code::limit_exceeded,
+              fmt::format("The request names {} paths{}; one request may name {}. Name their directory with "
+                          "--subtree, or split the request.",
+                          names, added == 0 ? "" : fmt::format(", {} of them added by pairing", added),
+                          policy.paths_max));
+}
+
 Result<CheckedTtl> check_ttl(Duration ttl, const Policy& policy) {
   if (ttl <= Duration::zero()) {
     return fail(Code::invalid_argument,
-                fmt::format("A lease of {} ms cannot be given. Ask for a positive time, at most {}.", ttl.count(),
-                            describe(policy.ttl_max)));
+                fmt::format("A lease of {} ms cannot be given. Ask for a positive time, at most {}.",
+                            ttl.count(), describe(policy.ttl_max)));
   }
   return CheckedTtl{std::min(ttl, policy.ttl_max), ttl > policy.ttl_max};
 }
@@ -127,14 +183,16 @@ Result<void> check_owner(const Owner& owner) {
   if (owner.agent_id.empty() || owner.agent_id.size() > kAgentIdMax || invalid_utf8_at(owner.agent_id) ||
       has_control_character(owner.agent_id)) {
     return fail(Code::invalid_argument,
-                fmt::format("The agent id must be 1 to {} printable bytes of UTF-8; this one has {} bytes.", kAgentIdMax,
-                            owner.agent_id.size()));
+                fmt::format("The agent id must be 1 to {} printable bytes of UTF-8; this one has {} bytes. "
+                            "Choose another.",
+                            kAgentIdMax, owner.agent_id.size()));
   }
   if (!is_session_id(owner.session_id)) {
-    return fail(Code::invalid_session,
-                fmt::format("The session id must be empty, or a letter or digit followed by up to {} letters, digits "
-                            "or . _ : -; this one has {} bytes.",
-                            kSessionIdMax - 1, owner.session_id.size()));
+    return fail(
+        Code::invalid_session,
+        fmt::format("The session id must be empty, or a letter or digit followed by up to {} letters, digits "
+                    "or . _ : -; this one has {} bytes. Choose another.",
+                    kSessionIdMax - 1, owner.session_id.size()));
   }
   return {};
 }
@@ -149,22 +207,9 @@ Result<CheckedRequest> check_request(AcquireRequest request, const Policy& polic
       !checked) {
     return fail(checked.error());
   }
-  if (request.priority < -kPriorityMax || request.priority > kPriorityMax) {
-    return fail(Code::invalid_argument, fmt::format("Priority {} is out of range; it goes from {} to {}.",
-                                                    request.priority, -kPriorityMax, kPriorityMax));
-  }
-  if (request.max_renewals.value_or(0) < -1) {
-    return fail(Code::invalid_argument, fmt::format("max_renewals is {}; it is -1 for no limit, or the number of "
-                                                    "renewals allowed.",
-                                                    *request.max_renewals));
-  }
+  if (auto checked = check_numbers(request); !checked) return fail(checked.error());
+  if (auto checked = check_wait(request, policy); !checked) return fail(checked.error());
   if (request.wait) {
-    if (!policy.waiting_allowed) {
-      return fail(Code::invalid_argument, "Waiting is switched off (blocking_mode_enabled = false). Ask without --wait.");
-    }
-    if (*request.wait <= Duration::zero()) {
-      return fail(Code::invalid_argument, "The time to wait must be positive. Leave it out not to wait.");
-    }
     request.wait = std::min(at_most_a_year(*request.wait), policy.wait_max.value_or(Duration::max()));
   }
   const Result<CheckedTtl> ttl = check_ttl(request.ttl.value_or(policy.ttl), policy);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +29,15 @@ struct CheckedTtl {
 
 // Above the cap: clamped. Zero or less: invalid_argument.
 Result<CheckedTtl> check_ttl(Duration ttl, const Policy& policy);
+
+// shared or exclusive. Error: invalid_argument, listing the names there are.
+Result<Mode> mode_named(std::string_view name);
+
+// A key in its one spelling (model/key.h). Error: invalid_path, with that spelling if there is one.
+Result<void> check_key(const std::string& path);
+
+// At most paths_max names in one call, `added` of them by pairing. Error: limit_exceeded.
+Result<void> check_count(std::size_t names, const Policy& policy, std::size_t added = 0);
 
 // Errors: invalid_argument (agent_id: 1 to 128 printable bytes), invalid_session.
 Result<void> check_owner(const Owner& owner);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <functional>
 
 #include "support/small_world.h"
@@ -87,6 +88,10 @@ const std::vector<BadRequest>& bad_requests() {
        "from -10 to 10"},
       {"priority too low", [](auto& request) { request.priority = -11; }, Code::invalid_argument,
        "from -10 to 10"},
+      {"mode that is none", [](auto& request) { request.mode = static_cast<Mode>(2); },
+       Code::invalid_argument, "no mode 2. Choose shared or exclusive"},
+      {"mode far from any", [](auto& request) { request.mode = static_cast<Mode>(-1); },
+       Code::invalid_argument, "Choose shared or exclusive"},
       {"fewer than no renewals", [](auto& request) { request.max_renewals = -2; }, Code::invalid_argument,
        "-1 for no limit"},
 
@@ -107,10 +112,13 @@ const std::vector<BadRequest>& bad_requests() {
       {"huge reason", [](auto& request) { request.reason = std::string(1'000'000, 'r'); },
        Code::invalid_argument, "reason has 1000000 bytes"},
       {"reason not in UTF-8", [](auto& request) { request.reason = "\xff"; }, Code::invalid_argument,
-       "reason"},
+       "reason is not valid UTF-8 (byte 1)"},
       {"huge room", [](auto& request) { request.room = std::string(5000, 'r'); }, Code::invalid_argument,
        "room"},
-      {"NUL in the trace", [](auto& request) { request.trace = nul; }, Code::invalid_argument, "trace"},
+      {"NUL in the trace", [](auto& request) { request.trace = nul; }, Code::invalid_argument,
+       "trace context contains a NUL"},
+      {"huge name of a pair rule", [](auto& request) { request.paths.front().rule = std::string(5000, 'r'); },
+       Code::invalid_argument, "pair rule"},
       {"huge pr id", [](auto& request) { request.caller.holder.pr_id = std::string(5000, '1'); },
        Code::invalid_argument, "pr id"},
       {"huge host name", [](auto& request) { request.caller.holder.host = std::string(5000, 'h'); },
@@ -161,21 +169,71 @@ TEST(BadRequest, ChangesNothing) {
   }
 }
 
-// Release, renewal, transfer and force name leases and say why; what is wrong with that is said before
-// anything is looked at.
-TEST(BadCall, HasItsCodeAndChangesNothing) {
+// What every message is: a sentence that says what is wrong, and one that says what to do.
+void expect_sentence(const std::string& message, const char* name) {
+  ASSERT_FALSE(message.empty()) << name;
+  EXPECT_FALSE(std::islower(static_cast<unsigned char>(message.front()))) << name << ": " << message;
+  EXPECT_EQ(message.back(), '.') << name << ": " << message;
+  EXPECT_NE(message.find(". "), std::string::npos) << name << ": " << message;
+}
+
+TEST(BadRequest, IsToldInSentences) {
+  for (const BadRequest& bad : bad_requests()) {
+    AcquireRequest request = good();
+    bad.spoil(request);
+
+    expect_sentence(check_request(request, Policy{}).error().message, bad.name);
+  }
+}
+
+TEST(ThousandsOfPaths, SaysHowManyPairingAdded) {
+  AcquireRequest request = good();
+  ask_for_thousands(request);
+  for (WantedPath& wanted : request.paths) wanted.requested = &wanted == &request.paths.front();
+
+  EXPECT_NE(
+      check_request(request, Policy{}).error().message.find("5001 paths, 5000 of them added by pairing"),
+      std::string::npos);
+}
+
+// Calls that name leases and say why, and calls that name a path or an owner: what is wrong with that is said
+// before anything is looked at.
+class BadCall : public testing::Test {
+ protected:
+  BadCall() {
+    EXPECT_TRUE(world.manager.acquire(asking(ann(), {"/held"})));
+    world.clock.advance(10min);  // The next good call would record that ann's time is up.
+    before = world.everything();
+  }
+
+  template <class Answer>
+  void expect_refused(const char* name, const Result<Answer>& answer, Code code) {
+    ASSERT_FALSE(answer) << name;
+    EXPECT_EQ(info(answer.error().code).name, info(code).name) << name << ": " << answer.error().message;
+    EXPECT_LT(answer.error().message.size(), 1000U) << name;
+    expect_sentence(answer.error().message, name);
+    EXPECT_EQ(world.everything(), before) << name;
+  }
+
+  static Selection at(std::vector<std::string> paths) {
+    Selection which;
+    which.paths = std::move(paths);
+    return which;
+  }
+
   SmallWorld world;
-  ASSERT_TRUE(world.manager.acquire(asking(ann(), {"/held"})));
-  world.clock.advance(10min);
-  const std::string before = world.everything();
-  Selection held;
-  held.paths = {"/held"};
+  LeaseManager& manager = world.manager;
+  std::string before;
+  const Selection held = at({"/held"});
+  const std::string huge = std::string(1'000'000, 'x');
+};
+
+TEST_F(BadCall, SaysNotWhichLeasesOrNotWhy) {
   Selection two_ways = held;
   two_ways.all = true;
-  const std::string huge(1'000'000, 'x');
-  LeaseManager& manager = world.manager;
   Holder huge_host = caller(bob()).holder;
   huge_host.host = huge;
+  const Holder to_bob = caller(bob()).holder;
 
   const std::pair<const char*, Result<Outcomes>> calls[] = {
       {"release nothing", manager.release({caller(ann()), {}, {}})},
@@ -183,11 +241,11 @@ TEST(BadCall, HasItsCodeAndChangesNothing) {
       {"release for nobody", manager.release({caller({"", ""}), held, {}})},
       {"renew for nothing", manager.renew({caller(ann()), held, {}, 0ms})},
       {"renew in two ways", manager.renew({caller(ann()), two_ways, {}, {}})},
+      {"renew from a huge host", manager.renew({{huge_host, false}, held, {}, {}})},
       {"downgrade nothing", manager.downgrade({caller(ann()), {}, {}})},
       {"transfer to nobody", manager.transfer({caller(ann()), held, caller({"", ""}).holder, "", false})},
       {"transfer to a huge host", manager.transfer({caller(ann()), held, huge_host, "", false})},
-      {"transfer with a huge note",
-       manager.transfer({caller(ann()), held, caller(bob()).holder, huge, false})},
+      {"transfer with a huge note", manager.transfer({caller(ann()), held, to_bob, huge, false})},
       {"force nothing", manager.force_release({"olga", {}, "because", {}})},
       {"force without a reason", manager.force_release({"olga", held, "", {}})},
       {"force with a huge reason", manager.force_release({"olga", held, huge, {}})},
@@ -195,13 +253,61 @@ TEST(BadCall, HasItsCodeAndChangesNothing) {
       {"recall by now", manager.force_release({"olga", held, "because", 0ms})},
       {"recall by yesterday", manager.force_release({"olga", held, "because", -24h})},
   };
+  for (const auto& [name, answer] : calls) expect_refused(name, answer, Code::invalid_argument);
+}
 
-  for (const auto& [name, answer] : calls) {
-    ASSERT_FALSE(answer) << name;
-    EXPECT_EQ(answer.error().code, Code::invalid_argument) << name;
-    EXPECT_LT(answer.error().message.size(), 1000U) << name;
+TEST_F(BadCall, NamesWhatIsNoKey) {
+  const Holder to_bob = caller(bob()).holder;
+  for (const std::string& path : {std::string("src/a.h"), std::string("/a//b"), std::string("/a\0b", 4),
+                                  std::string("/\xff"), std::string(), "/" + huge}) {
+    const Selection which = at({"/held", path});
+    expect_refused("release", manager.release({caller(ann()), which, {}}), Code::invalid_path);
+    expect_refused("renew", manager.renew({caller(ann()), which, {}, {}}), Code::invalid_path);
+    expect_refused("downgrade", manager.downgrade({caller(ann()), which, {}}), Code::invalid_path);
+    expect_refused("transfer", manager.transfer({caller(ann()), which, to_bob, "", false}),
+                   Code::invalid_path);
+    expect_refused("force", manager.force_release({"olga", which, "because", {}}), Code::invalid_path);
+    expect_refused("check", manager.check(caller(ann()), path, Token{}), Code::invalid_path);
+    expect_refused("board", manager.board({"/held", path}), Code::invalid_path);
+    expect_refused("history", manager.history({.path = path}), Code::invalid_path);
+    AcquireRequest request = good();
+    request.paths.front().path = path;
+    expect_refused("upgrade", manager.upgrade(request), Code::invalid_path);
   }
-  EXPECT_EQ(world.everything(), before);
+}
+
+TEST_F(BadCall, NamesThousands) {
+  std::vector<std::string> paths;
+  Selection ids;
+  for (int i = 0; i < 1'001; ++i) {
+    paths.push_back("/" + std::to_string(i));
+    ids.ids.push_back(lease_id(i));
+  }
+  expect_refused("paths", manager.release({caller(ann()), at(paths), {}}), Code::limit_exceeded);
+  expect_refused("ids", manager.release({caller(ann()), ids, {}}), Code::limit_exceeded);
+  expect_refused("board", manager.board(paths), Code::limit_exceeded);
+}
+
+TEST_F(BadCall, NamesWhatIsNoId) {
+  for (const std::string& text : {huge, std::string("\xff"), std::string("a\0b", 3)}) {
+    Selection by_id;
+    by_id.ids = {{text}};
+    Selection by_pr;
+    by_pr.pr_id = text;
+    expect_refused("id", manager.release({caller(ann()), by_id, {}}), Code::invalid_argument);
+    expect_refused("pr", manager.release({caller(ann()), by_pr, {}}), Code::invalid_argument);
+    expect_refused("ticket", manager.poll(caller(ann()), {text}), Code::invalid_argument);
+    expect_refused("ticket", manager.cancel(caller(ann()), {text}), Code::invalid_argument);
+  }
+}
+
+TEST_F(BadCall, ComesFromNobody) {
+  const Owner nobody = {"", ""};
+  expect_refused("check", manager.check(caller(nobody), "/held", Token{}), Code::invalid_argument);
+  expect_refused("poll", manager.poll(caller(nobody), group_id(1)), Code::invalid_argument);
+  expect_refused("cancel", manager.cancel(caller(nobody), group_id(1)), Code::invalid_argument);
+  expect_refused("turn", manager.turn_started(nobody), Code::invalid_argument);
+  expect_refused("turn", manager.turn_stopped({"ann", "no session"}), Code::invalid_session);
 }
 
 TEST(Recall, InAllEternityIsAVeryLongTime) {
@@ -341,6 +447,18 @@ TEST(RepeatedPaths, AskedForAnywhereIsAskedFor) {
   AcquireRequest request = asking(ann(), {"/t", "/t"});
   request.paths[0].requested = false;
   EXPECT_TRUE(check_request(request, Policy{})->request.paths.front().requested);
+}
+
+TEST(Mode, IsKnownByItsName) {
+  EXPECT_EQ(mode_named("shared"), Mode::shared);
+  EXPECT_EQ(mode_named("exclusive"), Mode::exclusive);
+  for (const char* name : {"", "x", "Shared", "shared "}) {
+    const auto mode = mode_named(name);
+    ASSERT_FALSE(mode) << name;
+    EXPECT_EQ(mode.error().code, Code::invalid_argument);
+    EXPECT_NE(mode.error().message.find("Choose shared or exclusive."), std::string::npos)
+        << mode.error().message;
+  }
 }
 
 TEST(Profile, KnowsItsNames) {

@@ -1,23 +1,24 @@
 #include "manager/lease_manager.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
-#include <map>
 
 #include "engine/acquire.h"
 #include "engine/check.h"
 #include "engine/convert.h"
 #include "engine/ledger.h"
 #include "engine/live.h"
-#include "engine/queue_order.h"
+#include "engine/records_at.h"
 #include "engine/release.h"
 #include "engine/renew.h"
 #include "engine/selection.h"
+#include "engine/survey.h"
 #include "engine/transfer.h"
 #include "engine/turn.h"
+#include "engine/validate.h"
 #include "model/scope.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
@@ -27,48 +28,14 @@ using namespace std::chrono_literals;
 constexpr std::size_t kSweepBatch = 1'000;
 constexpr Duration kKeepEnded = 1h;
 
-// A bell can be lost with the machine that should have rung it; a waiter looks again by itself.
-constexpr Duration kSafetyPoll = 1s;
-
-// How long a waiter may sleep: until somebody in its way may run out, or its own time is up.
-Duration time_to_next_look(const Queued& queued) {
-  Time next = queued.wait_until;
-  for (const Blocked& blocked : queued.blocked) {
-    if (blocked.expires_at > queued.at) next = std::min(next, blocked.expires_at);
-  }
-  return std::clamp(std::chrono::ceil<Duration>(next - queued.at), Duration(1), kSafetyPoll);
-}
-
-// True: `cancelled` became readable, or its other end was closed.
-bool sleep_until_rung(int bell, int cancelled, Duration at_most) {
-  pollfd fds[] = {{bell, POLLIN, 0}, {cancelled, POLLIN, 0}};
-  poll(fds, 2, static_cast<int>(at_most.count()));
-  return fds[1].revents != 0;
-}
-
 bool overlaps_any(const std::vector<Scope>& scopes, const Scope& scope) {
-  return scopes.empty() || std::ranges::any_of(scopes, [&](const Scope& one) { return overlaps(one, scope); });
+  return scopes.empty() ||
+         std::ranges::any_of(scopes, [&](const Scope& one) { return overlaps(one, scope); });
 }
 
-// What overlaps any of the scopes, each once.
-std::vector<Lease> leases_at(View& view, const std::vector<Scope>& scopes) {
-  std::map<LeaseId, Lease> found;
-  for (const Scope& scope : scopes) {
-    for (Lease& lease : view.leases_at(scope)) found.emplace(lease.id, std::move(lease));
-  }
-  std::vector<Lease> leases;
-  for (auto& [id, lease] : found) leases.push_back(std::move(lease));
-  return leases;
-}
-
-std::vector<Ticket> tickets_at(View& view, const std::vector<Scope>& scopes) {
-  std::map<GroupId, Ticket> found;
-  for (const Scope& scope : scopes) {
-    for (Ticket& ticket : view.tickets_at(scope)) found.emplace(ticket.id, std::move(ticket));
-  }
-  std::vector<Ticket> tickets;
-  for (auto& [id, ticket] : found) tickets.push_back(std::move(ticket));
-  return tickets;
+Footprint giving_back(Footprint footprint) {
+  footprint.gives_back = true;
+  return footprint;
 }
 
 }  // namespace
@@ -105,22 +72,28 @@ Result<Answer> LeaseManager::run(const Begin& begin, const Caller* caller, const
 
 template <class Answer, class Decide>
 Result<Answer> LeaseManager::change(const Footprint& footprint, const Caller* caller, const Decide& decide) {
-  return run<Answer>([&](const Store::Body& body) { return store_.transact(footprint, body); }, caller, decide);
+  return run<Answer>([&](const Store::Body& body) { return store_.transact(footprint, body); }, caller,
+                     decide);
 }
 
 template <class Answer, class Decide>
-Result<Answer> LeaseManager::look(const Footprint& footprint, const Decide& decide) {
-  return run<Answer>([&](const Store::Look& body) { return store_.view(footprint, body); }, nullptr, decide);
+Result<Answer> LeaseManager::look(const Footprint& footprint, const Decide& decide, const Caller* caller) {
+  return run<Answer>([&](const Store::Look& body) { return store_.view(footprint, body); }, caller, decide);
 }
 
 GroupId LeaseManager::new_group() { return {make_uuid(environment_.random)}; }
 
-Result<AcquireAnswer> LeaseManager::acquire(const AcquireRequest& request) { return acquire(request, new_group()); }
+Result<AcquireAnswer> LeaseManager::acquire(const AcquireRequest& request) {
+  return acquire(request, new_group());
+}
 
 std::optional<AcquireAnswer> LeaseManager::refused_by_room(const AcquireRequest& request) const {
   if (request.room.empty() || !rooms_.is_busy(request.room)) return std::nullopt;
   return AcquireAnswer{
-      Refused{Code::busy, fmt::format("The room '{}' is busy. Try again when it is free.", request.room), {}}, {}};
+      Refused{Code::busy,
+              fmt::format("The room {} is busy. Try again when it is free.", in_quotes(request.room)),
+              {}},
+      {}};
 }
 
 Result<AcquireAnswer> LeaseManager::acquire(const AcquireRequest& request, const GroupId& group) {
@@ -131,41 +104,23 @@ Result<AcquireAnswer> LeaseManager::acquire(const AcquireRequest& request, const
                                });
 }
 
-Result<AcquireAnswer> LeaseManager::acquire_and_wait(const AcquireRequest& request, int cancelled) {
-  if (auto refused = refused_by_room(request)) return std::move(*refused);
-  GroupId ticket = new_group();
-  // Opened before the ticket exists, so that no ring is missed.
-  Result<std::unique_ptr<Bell>> bell = store_.listen(ticket);
-  if (!bell) return fail(bell.error());
-  Result<AcquireAnswer> answer = acquire(request, ticket);
-  while (answer) {
-    const auto* queued = std::get_if<Queued>(&answer->decision);
-    if (queued == nullptr) break;
-    if (queued->ticket != ticket) {  // An earlier try under the same idempotency key waits already.
-      ticket = queued->ticket;
-      bell = store_.listen(ticket);
-      if (!bell) return fail(bell.error());
-    } else if (sleep_until_rung((*bell)->fd(), cancelled, time_to_next_look(*queued))) {
-      if (auto gave_up = cancel(request.caller, ticket); !gave_up) return fail(gave_up.error());
-      return AcquireAnswer{Refused{Code::lost, "The wait was cancelled; nothing is held or queued.", {}},
-                           std::move(answer->notices)};
-    }
-    std::vector<Notice> notices = std::move(answer->notices);
-    answer = poll(request.caller, ticket);
-    if (answer) answer->notices.insert(answer->notices.begin(), notices.begin(), notices.end());
-  }
-  return answer;
-}
-
 Result<AcquireAnswer> LeaseManager::poll(const Caller& caller, const GroupId& ticket) {
   const Footprint footprint = {.workspace = workspace_, .owners = {caller.holder.owner}, .tickets = {ticket}};
+  // Most often the bell rang for a grant, and to see that nobody has to wait for a turn at writing.
+  auto granted = look<std::optional<Granted>>(
+      footprint,
+      [&](View& view, const Context& context) -> Result<std::optional<Granted>> {
+        return granted_meanwhile(view, context, caller, ticket);
+      },
+      &caller);
+  if (granted && *granted) return AcquireAnswer{std::move(**granted), {}};
   return change<AcquireAnswer>(footprint, &caller, [&](Transaction& transaction, const Context& context) {
     return leasehold::poll(transaction, context, caller, ticket);
   });
 }
 
 Result<void> LeaseManager::cancel(const Caller& caller, const GroupId& ticket) {
-  const Footprint footprint = {.workspace = workspace_, .tickets = {ticket}};
+  const Footprint footprint = {.workspace = workspace_, .tickets = {ticket}, .gives_back = true};
   const auto done = change<bool>(footprint, &caller, [&](Transaction& transaction, const Context& context) {
     const Result<void> cancelled = leasehold::cancel(transaction, context, caller, ticket);
     return cancelled ? Result<bool>(true) : fail(cancelled.error());
@@ -184,22 +139,22 @@ Result<AcquireAnswer> LeaseManager::upgrade(const AcquireRequest& request) {
 }
 
 Result<Outcomes> LeaseManager::downgrade(const ReleaseRequest& request) {
-  return change<Outcomes>(footprint_of(workspace_, request.caller.holder.owner, request.which), &request.caller,
-                          [&](Transaction& transaction, const Context& context) {
+  return change<Outcomes>(giving_back(footprint_of(workspace_, request.caller.holder.owner, request.which)),
+                          &request.caller, [&](Transaction& transaction, const Context& context) {
                             return leasehold::downgrade(transaction, context, request);
                           });
 }
 
 Result<Outcomes> LeaseManager::renew(const RenewRequest& request) {
-  return change<Outcomes>(footprint_of(workspace_, request.caller.holder.owner, request.which), &request.caller,
-                          [&](Transaction& transaction, const Context& context) {
+  return change<Outcomes>(footprint_of(workspace_, request.caller.holder.owner, request.which),
+                          &request.caller, [&](Transaction& transaction, const Context& context) {
                             return leasehold::renew(transaction, context, request);
                           });
 }
 
 Result<Outcomes> LeaseManager::release(const ReleaseRequest& request) {
-  return change<Outcomes>(footprint_of(workspace_, request.caller.holder.owner, request.which), &request.caller,
-                          [&](Transaction& transaction, const Context& context) {
+  return change<Outcomes>(giving_back(footprint_of(workspace_, request.caller.holder.owner, request.which)),
+                          &request.caller, [&](Transaction& transaction, const Context& context) {
                             return leasehold::release(transaction, context, request);
                           });
 }
@@ -213,16 +168,17 @@ Result<Outcomes> LeaseManager::transfer(const TransferRequest& request) {
 }
 
 Result<Outcomes> LeaseManager::force_release(const ForceReleaseRequest& request) {
-  return change<Outcomes>(footprint_of(workspace_, {}, request.which), nullptr,
+  return change<Outcomes>(giving_back(footprint_of(workspace_, {}, request.which)), nullptr,
                           [&](Transaction& transaction, const Context& context) {
                             return leasehold::force_release(transaction, context, request);
                           });
 }
 
 Result<CheckAnswer> LeaseManager::check(const Caller& caller, const std::string& path, Token token) {
-  const Footprint footprint = {.workspace = workspace_, .scopes = {{path, false}}, .owners = {caller.holder.owner}};
+  const Footprint footprint = {
+      .workspace = workspace_, .scopes = {{path, false}}, .owners = {caller.holder.owner}};
   bool has_notices = false;
-  auto answer = look<CheckAnswer>(footprint, [&](View& view, const Context& context) -> Result<CheckAnswer> {
+  auto answer = look<CheckAnswer>(footprint, [&](View& view, const Context& context) {
     has_notices = !view.notices(caller.holder.owner).empty();
     return leasehold::check(view, context, caller.holder.owner, path, token);
   });
@@ -239,14 +195,14 @@ Result<CheckAnswer> LeaseManager::check(const Caller& caller, const std::string&
 
 Result<std::size_t> LeaseManager::turn_started(const Owner& owner) {
   return change<std::size_t>({.workspace = workspace_, .owners = {owner}}, nullptr,
-                             [&](Transaction& transaction, const Context& context) -> Result<std::size_t> {
+                             [&](Transaction& transaction, const Context& context) {
                                return leasehold::turn_started(transaction, context, owner);
                              });
 }
 
 Result<std::size_t> LeaseManager::turn_stopped(const Owner& owner) {
   return change<std::size_t>({.workspace = workspace_, .owners = {owner}}, nullptr,
-                             [&](Transaction& transaction, const Context& context) -> Result<std::size_t> {
+                             [&](Transaction& transaction, const Context& context) {
                                return leasehold::turn_stopped(transaction, context, owner);
                              });
 }
@@ -254,7 +210,7 @@ Result<std::size_t> LeaseManager::turn_stopped(const Owner& owner) {
 Result<Swept> LeaseManager::sweep(bool dead_owners) {
   Swept total;
   for (bool more = true; more;) {
-    const auto swept = change<Swept>({.workspace = workspace_}, nullptr,
+    const auto swept = change<Swept>({.workspace = workspace_, .gives_back = true}, nullptr,
                                      [&](Transaction& transaction, const Context& context) -> Result<Swept> {
                                        return leasehold::sweep(transaction, context, kSweepBatch);
                                      });
@@ -264,7 +220,7 @@ Result<Swept> LeaseManager::sweep(bool dead_owners) {
     more = swept->more;
   }
   if (!dead_owners) return total;
-  const auto dead = change<Swept>({.workspace = workspace_}, nullptr,
+  const auto dead = change<Swept>({.workspace = workspace_, .gives_back = true}, nullptr,
                                   [&](Transaction& transaction, const Context& context) -> Result<Swept> {
                                     return leasehold::sweep_dead(transaction, context);
                                   });
@@ -275,7 +231,7 @@ Result<Swept> LeaseManager::sweep(bool dead_owners) {
 }
 
 Result<std::size_t> LeaseManager::forget(Duration history_life) {
-  return change<std::size_t>({.workspace = workspace_}, nullptr,
+  return change<std::size_t>({.workspace = workspace_, .gives_back = true}, nullptr,
                              [&](Transaction& transaction, const Context&) -> Result<std::size_t> {
                                return transaction.forget(transaction.now() - kKeepEnded,
                                                          transaction.wall() - history_life, kSweepBatch);
@@ -283,20 +239,23 @@ Result<std::size_t> LeaseManager::forget(Duration history_life) {
 }
 
 Result<Board> LeaseManager::board(const std::vector<std::string>& paths) {
+  if (auto checked = check_count(paths.size(), policy_); !checked) return fail(checked.error());
   std::vector<Scope> scopes;
-  for (const std::string& path : paths) scopes.push_back({path, is_path(path)});
+  for (const std::string& path : paths) {
+    if (auto checked = check_key(path); !checked) return fail(checked.error());
+    scopes.push_back({path, is_path(path)});
+  }
   const Footprint footprint = {.workspace = workspace_, .scopes = scopes};
   return look<Board>(footprint, [&](View& view, const Context& context) -> Result<Board> {
     Board board = {.now = view.now(), .wall = view.wall()};
     const auto add = [&](const Lease& lease, bool live) {
       board.rows.push_back({lease, verdict_on(lease.holder, context), live});
     };
-    for (const Lease& lease : scopes.empty() ? view.leases({}) : leases_at(view, scopes)) {
+    for (const Lease& lease : by_path(scopes.empty() ? view.leases({}) : leases_at(view, scopes))) {
       add(lease, lapse(lease, view.now(), context) == EndCause::none);
     }
     std::vector<Ticket> tickets = scopes.empty() ? view.tickets({}) : tickets_at(view, scopes);
-    std::ranges::sort(tickets, [](const Ticket& a, const Ticket& b) { return before(rank_of(a), rank_of(b)); });
-    for (const Ticket& ticket : tickets) {
+    for (const Ticket& ticket : in_order(view, context, std::move(tickets))) {
       const bool live = lapse(ticket, view.now(), context) == EndCause::none;
       for (const LeaseId& id : ticket.leases) {
         const std::optional<Lease> lease = view.lease(id);
@@ -309,10 +268,12 @@ Result<Board> LeaseManager::board(const std::vector<std::string>& paths) {
 }
 
 Result<std::vector<Event>> LeaseManager::history(const HistoryQuery& query) {
-  return look<std::vector<Event>>({.workspace = workspace_},
-                                  [&](View& view, const Context&) -> Result<std::vector<Event>> {
-                                    return view.history(query);
-                                  });
+  if (query.path) {
+    if (auto checked = check_key(*query.path); !checked) return fail(checked.error());
+  }
+  return look<std::vector<Event>>(
+      {.workspace = workspace_},
+      [&](View& view, const Context&) -> Result<std::vector<Event>> { return view.history(query); });
 }
 
 }  // namespace leasehold

@@ -46,6 +46,9 @@ class LeaseManager {
   // The same, and if queued waits until the request is granted, fails, or its time is up.
   // `cancelled` (an eventfd or pipe, readable once the caller gives up; -1: none) ends the wait early
   // and gives everything back: the answer is then Refused with code lost.
+  //
+  // Once queued, a store that cannot be reached is asked again until the time to wait is over; only then is
+  // that the answer. So is outcome_unknown, which leaves nothing behind if the store comes back.
   Result<AcquireAnswer> acquire_and_wait(const AcquireRequest& request, int cancelled = -1);
 
   Result<AcquireAnswer> poll(const Caller& caller, const GroupId& ticket);
@@ -68,7 +71,8 @@ class LeaseManager {
   // Forgets what ended long ago: leases and tickets after an hour, history after `history_life`.
   Result<std::size_t> forget(Duration history_life);
 
-  // Everything, or what the paths are part of and what is below them.
+  // Everything, or what the paths are part of and what is below them. Own errors: invalid_path,
+  // limit_exceeded.
   Result<Board> board(const std::vector<std::string>& paths = {});
   Result<std::vector<Event>> history(const HistoryQuery& query);
 
@@ -80,7 +84,15 @@ class LeaseManager {
   template <class Answer, class Decide>
   Result<Answer> change(const Footprint& footprint, const Caller* caller, const Decide& decide);
   template <class Answer, class Decide>
-  Result<Answer> look(const Footprint& footprint, const Decide& decide);
+  Result<Answer> look(const Footprint& footprint, const Decide& decide, const Caller* caller = nullptr);
+  // What a wait listens to.
+  struct WaitOn {
+    int bell = -1;
+    int cancelled = -1;
+    bool look_now = false;
+  };
+  Result<AcquireAnswer> wait_for(const Caller& caller, const GroupId& ticket, AcquireAnswer first,
+                                 const WaitOn& on);
   GroupId new_group();
   // A busy room's answer, before the store is touched.
   std::optional<AcquireAnswer> refused_by_room(const AcquireRequest& request) const;

@@ -213,6 +213,74 @@ TEST(Waiting, GivenUpStillTellsWhatHappenedMeanwhile) {
   EXPECT_EQ(answer->notices.front().cause, EndCause::forced);
 }
 
+// One bad answer is no reason to give up a place in the queue.
+TEST(Waiting, GoesOnWhenTheStoreIsBack) {
+  SmallWorld world;
+  FaultyStore store(*world.store);
+  LeaseManager bobs_manager = manager_on(world, store);
+  ASSERT_NE(as<Granted>(world.manager.acquire(asking(ann(), {"/a"}))), nullptr);
+  Waiter bob_waits(bobs_manager, waiting(bob(), {"/a"}));
+  ASSERT_TRUE(wait_for_waiters(world.manager, 1));
+
+  store.be_unavailable(true);
+  ASSERT_TRUE(world.manager.release(releasing(ann(), "/a")));  // The bell rings, and bob cannot look.
+  const auto silence = std::chrono::steady_clock::now() + kFarTooLong;
+  while (store.calls_refused() < 2 && std::chrono::steady_clock::now() < silence) std::this_thread::yield();
+  store.be_unavailable(false);
+
+  EXPECT_NE(as<Granted>(bob_waits.answer()), nullptr);
+}
+
+TEST(Waiting, IsNotDisturbedByLostAnswersAndForgetsNoNotice) {
+  SmallWorld world;
+  FaultyStore store(*world.store);
+  LeaseManager bobs_manager = manager_on(world, store);
+  ASSERT_NE(as<Granted>(world.manager.acquire(asking(ann(), {"/a"}))), nullptr);
+  ASSERT_NE(as<Granted>(world.manager.acquire(asking(bob(), {"/b"}))), nullptr);
+  ForceReleaseRequest force = {.actor = "olga", .reason = "release day"};
+  force.which.paths = {"/b"};
+  ASSERT_TRUE(world.manager.force_release(force));
+  Waiter bob_waits(bobs_manager, waiting(bob(), {"/a"}));  // The first answer tells of it.
+  ASSERT_TRUE(wait_for_waiters(world.manager, 1));
+
+  store.lose_answers(2);
+  ASSERT_TRUE(world.manager.release(releasing(ann(), "/a")));
+
+  const auto answer = bob_waits.answer();
+  ASSERT_NE(as<Granted>(answer), nullptr);
+  ASSERT_EQ(answer->notices.size(), 1U);
+  EXPECT_EQ(answer->notices.front().cause, EndCause::forced);
+}
+
+TEST(Waiting, EndsByItsTimeIfTheStoreStaysAwayAndLeavesNothingIfItHears) {
+  SmallWorld world;
+  FaultyStore store(*world.store);
+  LeaseManager bobs_manager = manager_on(world, store);
+  ASSERT_NE(as<Granted>(world.manager.acquire(asking(ann(), {"/a"}))), nullptr);
+  Waiter bob_waits(bobs_manager, waiting(bob(), {"/a"}, 500ms));
+  ASSERT_TRUE(wait_for_waiters(world.manager, 1));
+
+  store.lose_answers(1'000'000);  // All is done, and nobody says so.
+
+  EXPECT_EQ(bob_waits.answer().error().code, Code::outcome_unknown);
+  EXPECT_TRUE(rows(world.manager, Status::pending).empty());
+}
+
+TEST(Waiting, CanBeGivenUpWhileTheStoreIsAway) {
+  SmallWorld world;
+  FaultyStore store(*world.store);
+  LeaseManager bobs_manager = manager_on(world, store);
+  ASSERT_NE(as<Granted>(world.manager.acquire(asking(ann(), {"/a"}))), nullptr);
+  GiveUp give_up;
+  Waiter bob_waits(bobs_manager, waiting(bob(), {"/a"}), give_up.fd());
+  ASSERT_TRUE(wait_for_waiters(world.manager, 1));
+
+  store.be_unavailable(true);
+  give_up.now();
+
+  EXPECT_EQ(bob_waits.answer().error().code, Code::unavailable) << "it could not be given back";
+}
+
 // Whichever comes first: afterwards bob holds it and knows, or does not hold it and is told so.
 TEST(Waiting, GivenUpAtTheMomentOfTheGrantIsOneOrTheOther) {
   for (int round = 0; round < 50; ++round) {

@@ -27,20 +27,22 @@ bool is_kind(std::string_view kind) {
 }  // namespace
 
 Result<void> check_path_text(std::string_view path) {
-  if (path.empty()) return fail(Code::invalid_path, "the path is empty: name a file or a folder");
+  if (path.empty()) return fail(Code::invalid_path, "The path is empty. Name a file or a folder.");
   if (path.size() > kPathBytesMax) {
-    return fail(Code::invalid_path, fmt::format("{} is too long: {} bytes, and a path has at most {}",
-                                                in_quotes(path), path.size(), kPathBytesMax));
+    return fail(Code::invalid_path,
+                fmt::format("The path {} has {} bytes; at most {} are allowed. Shorten it.", in_quotes(path),
+                            path.size(), kPathBytesMax));
   }
   if (path.find('\0') != std::string_view::npos) {
-    return fail(
-        Code::invalid_path,
-        fmt::format("{} contains a NUL byte, which no path can: check where it came from", in_quotes(path)));
+    return fail(Code::invalid_path,
+                fmt::format("The path {} contains a NUL byte, which no path can. Check where it came from.",
+                            in_quotes(path)));
   }
   if (const auto at = invalid_utf8_at(path)) {
-    return fail(Code::invalid_path,
-                fmt::format("{} is not valid UTF-8 (byte {}): rename the file, or write its name in UTF-8",
-                            in_quotes(path), *at + 1));
+    return fail(
+        Code::invalid_path,
+        fmt::format("The path {} is not valid UTF-8 (byte {}). Rename the file, or write its name in UTF-8.",
+                    in_quotes(path), *at + 1));
   }
   return {};
 }
@@ -59,15 +61,16 @@ Result<std::string> path_key(std::string_view path, std::string_view shown) {
       if (key.empty()) {
         return fail(Code::invalid_path,
                     fmt::format("{} is outside the workspace: \"..\" leads above its root. Name a "
-                                "path inside it",
+                                "path inside it.",
                                 in_quotes(shown)));
       }
       key.resize(key.rfind('/'));
       continue;
     }
     if (segment->size() > kNameBytesMax) {
-      return fail(Code::invalid_path, fmt::format("{} has a name of {} bytes, and a name has at most {}",
-                                                  in_quotes(shown), segment->size(), kNameBytesMax));
+      return fail(Code::invalid_path,
+                  fmt::format("The path {} has a name of {} bytes; at most {} are allowed. Shorten it.",
+                              in_quotes(shown), segment->size(), kNameBytesMax));
     }
     key += '/';
     key += *segment;
@@ -97,14 +100,13 @@ Result<std::string> key_from_wire(std::string_view text) {
   const std::string_view path = path_of_file_key(text);
   if (path.starts_with("//")) {
     return fail(Code::invalid_path,
-                fmt::format("{} is a URL, not a key: write file:/ and the path from the workspace "
-                            "root",
+                fmt::format("{} is a URL, not a key. Write file:/ and the path from the workspace root.",
                             in_quotes(text)));
   }
   if (!path.empty() && is_separator(path.front())) return path_key(path, text);
   return fail(Code::invalid_path,
-              fmt::format("{} is not a key: write /path or file:/path from the workspace root, or "
-                          "<kind>:<name> such as port:3000",
+              fmt::format("{} is not a key. Write /path or file:/path from the workspace root, or "
+                          "<kind>:<name> such as port:3000.",
                           in_quotes(text)));
 }
 

@@ -50,7 +50,7 @@ TEST(WireKey, BadInputIsRefusedWithAReason) {
       {"/\xFF", "not valid UTF-8 (byte 2)"},
       {"/\xED\xA0\x80", "not valid UTF-8"},
       {"/" + std::string(256, 'x'), "a name of 256 bytes"},
-      {"/" + std::string(4096, '/'), "too long: 4097 bytes"},
+      {"/" + std::string(4096, '/'), "has 4097 bytes"},
       {"/..", "outside the workspace"},
       {"/a/../../b", "outside the workspace"},
       {"file:/..", "outside the workspace"},

@@ -31,7 +31,8 @@ std::string prefix_below(std::string_view path) {
 }
 
 bool overlaps(const Scope& a, const Scope& b) {
-  return a.path == b.path || (a.subtree && is_below(b.path, a.path)) || (b.subtree && is_below(a.path, b.path));
+  return a.path == b.path || (a.subtree && is_below(b.path, a.path)) ||
+         (b.subtree && is_below(a.path, b.path));
 }
 
 bool covers(const Scope& outer, const Scope& inner) {

@@ -9,11 +9,11 @@ namespace {
 // Indexed by the enumerator's value.
 constexpr std::array<std::string_view, 2> kModes = {"shared", "exclusive"};
 constexpr std::array<std::string_view, 5> kStatuses = {"pending", "active", "released", "expired", "failed"};
-constexpr std::array<std::string_view, 13> kCauses = {"none",     "released",   "expired", "silent",      "idle",
-                                                      "owner_dead", "recalled", "forced",  "transferred", "timed_out",
-                                                      "cancelled",  "deadlock", "merged"};
-constexpr std::array<std::string_view, 9> kEvents = {"queued",   "acquired", "renewed", "upgraded", "downgraded",
-                                                     "recalled", "released", "expired", "failed"};
+constexpr std::array<std::string_view, 13> kCauses = {
+    "none",   "released",    "expired",   "silent",    "idle",     "owner_dead", "recalled",
+    "forced", "transferred", "timed_out", "cancelled", "deadlock", "merged"};
+constexpr std::array<std::string_view, 9> kEvents = {
+    "queued", "acquired", "renewed", "upgraded", "downgraded", "recalled", "released", "expired", "failed"};
 constexpr std::array<std::string_view, 3> kLiveness = {"alive", "dead", "unknown"};
 
 static_assert(kModes.size() == static_cast<std::size_t>(Mode::exclusive) + 1);

@@ -22,6 +22,7 @@ struct Ticket {
   EndCause ended_by = EndCause::none;
   Time ended_at;
   std::vector<LeaseId> leases;  // Pending ones; once granted, those of the grant.
+  Token token;                  // The grant's, once granted; 0 if nothing in it was new or raised.
 
   bool operator==(const Ticket&) const = default;
 };

@@ -24,6 +24,7 @@ struct Footprint {
   std::vector<Owner> owners;  // Their leases, tickets and notices.
   std::vector<LeaseId> leases;
   std::vector<GroupId> tickets;
+  bool gives_back = false;  // Frees more than it takes: may use what a store keeps back for a full disk.
 };
 
 // All set fields must match.
@@ -37,15 +38,15 @@ struct HistoryQuery {
   std::optional<std::string> path;
   std::optional<std::string> agent_id;
   std::optional<LeaseId> lease_id;
-  std::uint64_t after = 0;  // Only events with a greater sequence.
+  std::uint64_t after = 0;        // Only events with a greater sequence.
   std::optional<WallTime> since;  // Not before this.
-  std::size_t limit = 0;  // The newest so many, oldest first. 0: all.
+  std::size_t limit = 0;          // The newest so many, oldest first. 0: all.
 };
 
 // What may have lapsed: a place for the sweeper to look, not a verdict. Earliest first.
 struct Due {
-  std::vector<Lease> leases;      // Active, with expires_at, idle_at or recalled_at not after the moment.
-  std::vector<Ticket> tickets;    // Pending, with wait_until or proven_until not after it.
+  std::vector<Lease> leases;    // Active, with expires_at, idle_at or recalled_at not after the moment.
+  std::vector<Ticket> tickets;  // Pending, with wait_until or proven_until not after it.
 };
 
 // A consistent view. Reads return what is there; one that fails (an unreachable store, a record
@@ -67,8 +68,9 @@ class View {
   virtual std::optional<Lease> lease(const LeaseId& id) = 0;
   virtual std::optional<Ticket> ticket(const GroupId& id) = 0;
 
-  // The owner's newest lease on exactly this path, whatever the status. Newest: inserted
-  // last; putting an older one again does not change that.
+  // The owner's newest lease on exactly this path that it holds or held: one that is pending, or
+  // failed while it was, is passed over. Newest: inserted last; putting an older one again does not
+  // change that.
   virtual std::optional<Lease> last_lease(const Owner& owner, const std::string& path) = 0;
 
   // Active leases and pending tickets, in no particular order.
@@ -87,7 +89,8 @@ class View {
 // A view that can be written. Reads see the body's own writes.
 class Transaction : public View {
  public:
-  // Greater than every token drawn before on an overlapping path, also after the store lost data.
+  // Greater than every token drawn before on an overlapping path, also after the store lost data;
+  // below 2^53, whatever the wall clock says (token_after() in store/token.h).
   virtual Token next_token() = 0;
 
   // Inserts, or replaces the record with the same id.

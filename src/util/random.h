@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -15,5 +16,8 @@ class Random {
 
 // A random (version 4) UUID as text.
 std::string make_uuid(Random& random);
+
+// One that begins with the time (version 7): those of one moment stand together in an index.
+std::string make_uuid(Random& random, std::chrono::sys_time<std::chrono::microseconds> at);
 
 }  // namespace leasehold

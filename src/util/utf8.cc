@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 namespace leasehold {
 namespace {
 
@@ -95,6 +98,17 @@ std::string in_quotes(std::string_view bytes) {
     at += character.size();
   }
   return out += '"';
+}
+
+std::string in_sentence(std::string_view bytes) {
+  constexpr std::string_view kPunctuation = "/._-+:@%=#~$&!*?[]{}()<>|^";
+  const auto is_plain = [&](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalnum(byte) != 0 || kPunctuation.contains(c);
+  };
+  const bool plain = !bytes.empty() && bytes.size() <= kQuotedBytesMax && !invalid_utf8_at(bytes) &&
+                     !has_control_character(bytes) && std::ranges::all_of(bytes, is_plain);
+  return plain ? std::string(bytes) : in_quotes(bytes);
 }
 
 }  // namespace leasehold

@@ -18,4 +18,8 @@ bool has_control_character(std::string_view text);
 // backslashes and what is not UTF-8 are escaped, and a long text is cut.
 std::string in_quotes(std::string_view bytes);
 
+// A name inside a sentence: as it is, unless something in it (a blank, a quote, a control character) could be
+// taken for a part of the sentence or of the terminal's language; then in quotes.
+std::string in_sentence(std::string_view bytes);
+
 }  // namespace leasehold

@@ -44,6 +44,16 @@ TEST(Utf8, ControlCharactersAreFound) {
   EXPECT_FALSE(has_control_character("z\xC3\x85 \xC2\xA0"));
 }
 
+TEST(Utf8, OnlyAnOddNameIsQuotedInASentence) {
+  for (const char* plain : {"/src/a.h", "port:3000", "ann", "f\u00fcr", "src/[id].tsx", "a@b-c_d+e"}) {
+    EXPECT_EQ(in_sentence(plain), plain);
+  }
+  for (const char* odd : {"", "a b", "a,b", "a;b", "it's", "a\"b", "a\\b", "a\nb", "\xC2\x85", "\xFF"}) {
+    EXPECT_EQ(in_sentence(odd), in_quotes(odd));
+  }
+  EXPECT_EQ(in_sentence(std::string(400, 'x')), in_quotes(std::string(400, 'x')));
+}
+
 TEST(Utf8, QuotedTextIsSafeToPrint) {
   EXPECT_EQ(in_quotes("a b"), R"("a b")");
   EXPECT_EQ(in_quotes("a\"\\\n"), R"("a\"\\\x0a")");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "util/path_text.h"
+#include "util/unique.h"
 #include "workspace/path_intake.h"
 
 namespace leasehold {
@@ -45,12 +46,15 @@ std::vector<PairedPath> pairs_on_disk(const Workspace& workspace, const PairRule
       resolved.push_back(std::move(found));
       continue;
     }
-    for (std::string& source : found.sources) {
-      if (std::ranges::find(same->sources, source) == same->sources.end())
-        same->sources.push_back(std::move(source));
-    }
+    add_missing(same->sources, found.sources);
   }
   return resolved;
+}
+
+void add_pairs(std::vector<WantedPath>& paths, std::span<const PairedPath> pairs) {
+  for (const PairedPath& pair : pairs) {
+    paths.push_back({.path = pair.path, .requested = false, .paired_with = pair.sources, .rule = pair.rule});
+  }
 }
 
 }  // namespace leasehold

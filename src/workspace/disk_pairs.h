@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "leasehold/calls.h"
 #include "util/text_hash.h"
 #include "workspace/pairs.h"
 #include "workspace/workspace.h"
@@ -31,5 +32,8 @@ class DiskFiles {
 // given by the key that others know it by, and left out if it is outside the workspace.
 std::vector<PairedPath> pairs_on_disk(const Workspace& workspace, const PairRules& rules,
                                       std::span<const std::string> keys);
+
+// Adds to a request what pairing found for it; `paths` must be what it was found for.
+void add_pairs(std::vector<WantedPath>& paths, std::span<const PairedPath> pairs);
 
 }  // namespace leasehold

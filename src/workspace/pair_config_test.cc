@@ -34,7 +34,7 @@ tests = ["checks/{sub}/{name}.ts"]
 const Keys kFiles = {"/checks/a.ts", "/src/a.test.ts"};
 
 TEST(PairConfig, WithoutSettingsTheBuiltInRulesApply) {
-  EXPECT_EQ(rules_of("")->size(), default_pair_rules().size());
+  EXPECT_EQ(tests_of("", "/src/a.ts", kFiles), Keys{"javascript /src/a.test.ts"});
   EXPECT_EQ(tests_of("workspace = 'x'", "/src/a.ts", kFiles), Keys{"javascript /src/a.test.ts"});
 }
 

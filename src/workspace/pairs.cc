@@ -6,9 +6,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "model/key.h"
 #include "model/scope.h"
 #include "util/text_hash.h"
-#include "model/key.h"
+#include "util/unique.h"
 
 namespace leasehold {
 namespace {
@@ -20,8 +21,7 @@ class Findings {
   bool add_source(const std::string& test, const std::string& source) {
     const auto found = index_.find(test);
     if (found == index_.end()) return false;
-    auto& sources = paths_[found->second].sources;
-    if (std::ranges::find(sources, source) == sources.end()) sources.push_back(source);
+    add_unique(paths_[found->second].sources, source);
     return true;
   }
 
@@ -98,12 +98,6 @@ const PairRules::Bucket& PairRules::bucket_for(std::string_view path) const {
 bool PairRules::is_test(std::string_view path, const Bucket& bucket) const {
   return std::ranges::any_of(
       bucket.tests, [&](TestRef ref) { return !match(rules_[ref.rule].tests[ref.test], path).empty(); });
-}
-
-bool PairRules::is_test(std::string_view key) const {
-  if (!is_path(key)) return false;
-  const std::string_view path = key.substr(1);
-  return is_test(path, bucket_for(path));
 }
 
 std::vector<PairedPath> PairRules::expand(std::span<const std::string> keys, const Exists& exists) const {

@@ -55,11 +55,6 @@ class PairRules {
   // rules. A test brings nothing along, and neither does what is not a file. Pure, but for `exists`.
   std::vector<PairedPath> expand(std::span<const std::string> keys, const Exists& exists) const;
 
-  // Whether some rule would take this for a test, by its name alone.
-  bool is_test(std::string_view key) const;
-
-  std::size_t size() const { return rules_.size(); }
-
  private:
   struct Rule {
     std::string name;

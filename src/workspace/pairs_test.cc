@@ -88,7 +88,6 @@ TEST(Pairs, PatternWithoutAnExtensionFitsAny) {
 
 TEST(Pairs, WithoutRulesThereAreNoPairs) {
   EXPECT_TRUE(PairRules().expand(Keys{"/src/a.ts"}, kEverything).empty());
-  EXPECT_FALSE(PairRules().is_test("/src/a.test.ts"));
 }
 
 TEST(Pairs, BadPatternNamesItsRule) {

@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
+#include "model/key.h"
 #include "util/path_text.h"
 #include "util/resolve_path.h"
 #include "util/utf8.h"
-#include "model/key.h"
 
 namespace leasehold {
 namespace {
@@ -25,8 +25,9 @@ Result<ResolvedPath> resolve(const Workspace& workspace, const std::string& path
   const auto inside = below(path, workspace.root);
   auto resolved = inside ? resolve_path(workspace.root, *inside) : resolve_path("/", path);
   if (!resolved) {
-    return fail(Code::invalid_path, fmt::format("cannot tell which file {} is: {}", in_quotes(shown),
-                                                std::make_error_code(resolved.error()).message()));
+    return fail(Code::invalid_path,
+                fmt::format("Cannot tell which file {} is: {}. Check the path and its links.",
+                            in_quotes(shown), std::make_error_code(resolved.error()).message()));
   }
   return std::move(*resolved);
 }
@@ -44,8 +45,8 @@ Result<Target> target_of(const Workspace& workspace, const std::string& path, co
   if (!inside) return Target{.key = {}, .resolved = std::move(resolved->path)};
 
   if (!given.literal && !resolved->exists && inside->find_first_of("*?") != std::string_view::npos) {
-    return fail(Code::invalid_path, fmt::format("{} is a glob, and leases are held on names: name the "
-                                                "directory with --subtree, or the files",
+    return fail(Code::invalid_path, fmt::format("{} is a glob, and leases are held on names. Name the "
+                                                "directory with --subtree, or the files.",
                                                 in_quotes(given.path)));
   }
   // A link may have led to a name that nobody typed.
@@ -69,11 +70,12 @@ Result<Target> find_target(const Workspace& workspace, const OsPath& given) {
   std::ranges::replace(path, '\\', '/');
   if (path.front() != '/') {
     if (!given.cwd.starts_with('/')) {
-      return fail(Code::invalid_path, fmt::format("{} is relative to {}, which is not an absolute path",
-                                                  in_quotes(path), in_quotes(given.cwd)));
+      return fail(Code::invalid_path,
+                  fmt::format("{} is relative to {}, which is not an absolute path. Give an absolute one.",
+                              in_quotes(path), in_quotes(given.cwd)));
     }
     path = join(given.cwd, path);
-    if (is_resource(given.path) && !exists(path))
+    if (!given.literal && is_resource(given.path) && !exists(path))
       return Target{.key = std::string(given.path), .resolved = {}};
   }
   return target_of(workspace, path, given);
@@ -88,7 +90,7 @@ Result<std::string> key_from_os(const Workspace& workspace, const OsPath& os_pat
   return fail(
       Code::invalid_path,
       fmt::format("{} is outside the workspace: it is {}, and the workspace is {}. Name a path inside "
-                  "it, or run this in the workspace of that file",
+                  "it, or run this in the workspace of that file.",
                   in_quotes(os_path.path), in_quotes(target->resolved), in_quotes(workspace.root)));
 }
 

@@ -14,8 +14,8 @@ namespace leasehold {
 struct OsPath {
   std::string_view path;  // As the user, the agent or the program wrote it.
   std::string_view cwd;   // What it is relative to; absolute.
-  // True: the path names one file even if it contains "*" or "?". For callers that cannot mean a glob, such
-  // as a hook that was told which file is about to be written.
+  // True: the path names one file even if it contains "*" or "?", or reads like port:3000. For callers that
+  // can mean nothing else, such as a hook that was told which file is about to be written.
   bool literal = false;
 };
 
@@ -24,8 +24,8 @@ struct OsPath {
 //   src/a.ts, ./x/../src/a.ts, src\a.ts    an OS path, relative to `cwd`
 //   /home/me/project/src/a.ts              an OS path, absolute
 //   file:/src/a.ts                         a key: from the workspace root
-//   port:3000                              another resource, unless a file is called that; ./port:3000 is
-//                                          always a file
+//   port:3000                              another resource, unless a file is called that or it is `literal`;
+//                                          ./port:3000 is always a file
 //
 // Symbolic links are followed as the kernel would, as far as the path exists; what does not exist yet is
 // text. A dangling link leads to the file that writing through it would create. A backslash always separates:

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "util/path_text.h"
 #include "model/key.h"
+#include "util/path_text.h"
 #include "workspace/path_intake.h"
 #include "workspace/scratch_tree.h"
 

@@ -109,6 +109,11 @@ TEST_F(PathIntake, ResourcesAreNotFiles) {
   EXPECT_EQ(key("p:1"), "/p:1");
 }
 
+TEST_F(PathIntake, LiteralPathIsAlwaysAFile) {
+  EXPECT_EQ(key("port:3000", "ws", true), "/port:3000");
+  EXPECT_EQ(key("port:3000", "ws/src", true), "/src/port:3000");
+}
+
 TEST_F(PathIntake, ExistingFileWinsOverAResourceOfItsName) {
   tree.file("ws/port:3000");
 
@@ -144,7 +149,7 @@ TEST_F(PathIntake, BadInputIsRefusedWithAReason) {
       {"src/\xC0\xAF", "not valid UTF-8 (byte 5)"},
       {std::string(256, 'x'), "File name too long"},
       {"new/" + std::string(256, 'x'), "a name of 256 bytes"},
-      {std::string(4097, 'x'), "too long: 4097 bytes"},
+      {std::string(4097, 'x'), "has 4097 bytes"},
       {"loop", "symbolic link"},
       {"loop/x", "symbolic link"},
       {"self", "symbolic link"},

@@ -69,7 +69,8 @@ Result<ProjectFile> read_project_file(const std::string& file) {
   const auto text = read_file(file, kFileBytesMax);
   if (!text) {
     return fail(Code::config_error,
-                fmt::format("{} cannot be read: {}", file, std::make_error_code(text.error()).message()));
+                fmt::format("The settings file {} cannot be read: {}. Check its permissions.", file,
+                            std::make_error_code(text.error()).message()));
   }
   return parse_project_file(*text, file);
 }

@@ -130,14 +130,14 @@ std::string repository_id(const Workspace& workspace, std::string_view machine_i
 Result<Workspace> find_workspace(std::string_view start) {
   if (!start.starts_with('/')) {
     return fail(Code::invalid_path,
-                fmt::format("cannot look for a workspace from {}: the folder has to be given as "
-                            "an absolute path",
+                fmt::format("Cannot look for a workspace from {}: it is not absolute. Give an absolute path.",
                             in_quotes(start)));
   }
   const auto folder = resolve_path("/", start);
   if (!folder) {
-    return fail(Code::invalid_path, fmt::format("cannot look for a workspace from {}: {}", in_quotes(start),
-                                                std::make_error_code(folder.error()).message()));
+    return fail(Code::invalid_path,
+                fmt::format("Cannot look for a workspace from {}: {}. Check that the folder can be read.",
+                            in_quotes(start), std::make_error_code(folder.error()).message()));
   }
 
   Workspace workspace;

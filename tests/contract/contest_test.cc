@@ -136,7 +136,7 @@ TEST_P(StoreContract, OneOfThoseWhoFindNoLastLeaseMakesIt) {
   };
   const auto take = [](Transaction& transaction, const Turn& turn) {
     const Lease lease = make_lease(turn.number, turn.path, turn.owner);
-    transaction.put(ended(lease, Status::failed, transaction.now()));
+    transaction.put(ended(lease, Status::released, transaction.now()));
   };
   expect_one_winner(*this, {turns_owner, taken, take});
 }

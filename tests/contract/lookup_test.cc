@@ -76,7 +76,8 @@ TEST_P(StoreContract, ALeaseIsFoundByPathAndOwnerOnlyWhileItIsActive) {
       EXPECT_EQ(view.lease_count(ann()), count);
       EXPECT_EQ(view.due(kForever, 10).leases.size(), count);
       EXPECT_EQ(view.lease(lease_id(1)), lease);
-      EXPECT_EQ(view.last_lease(ann(), "/a"), lease);
+      const bool was_held = status != Status::pending && status != Status::failed;
+      EXPECT_EQ(view.last_lease(ann(), "/a"), was_held ? std::optional(lease) : std::nullopt);
     });
   };
 
@@ -154,6 +155,24 @@ TEST_P(StoreContract, OfLeasesCreatedAtOneMomentTheLastOneIsTheOnePutLast) {
   }
 
   look([](View& view) { EXPECT_EQ(view.last_lease(ann(), "/a").value().id, lease_id(1)); });
+}
+
+// Who waits for what it once had, or waited in vain, had it last before that.
+TEST_P(StoreContract, TheLastLeaseIsOneThatIsOrWasHeld) {
+  for (const Status status : {Status::pending, Status::failed}) {
+    const auto writes = [&](Transaction& transaction) {
+      transaction.put(ended(make_lease(1, "/a"), Status::released, ManualClock::kStart + 1s));
+      Lease waiting = make_lease(2, "/a");
+      waiting.status = status;
+      transaction.put(waiting);
+    };
+
+    expect_reads(writes, everything_named(),
+                 [](View& view) { EXPECT_EQ(view.last_lease(ann(), "/a").value().id, lease_id(1)); });
+  }
+
+  commit([](Transaction& transaction) { transaction.put(make_lease(2, "/a")); });
+  look([](View& view) { EXPECT_EQ(view.last_lease(ann(), "/a").value().id, lease_id(2)); });
 }
 
 TEST_P(StoreContract, AChangeOfAnOldLeaseDoesNotMakeItTheLast) {

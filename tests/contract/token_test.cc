@@ -49,6 +49,23 @@ TEST_P(StoreContract, TheFirstTokenIsNotBelowTheWallsMicroseconds) {
   EXPECT_LT(token.value, kTokenLimit);
 }
 
+TEST_P(StoreContract, TokensRiseWhateverTheWallSays) {
+  Token last;
+  int number = 0;
+  // Before 1970, and after the year 2255, whose microseconds do not fit a token.
+  for (const auto step : {-24h * 365 * 200, 24h * 365 * 600, 24h * 365 * 1000, -24h * 365 * 2000}) {
+    clock.step_wall(step);
+    for (int i = 0; i < 3; ++i) {
+      Token token;
+      commit([&](Transaction& transaction) { token = grant(transaction, ++number); });
+
+      EXPECT_GT(token, last);
+      EXPECT_LT(token.value, kTokenLimit);
+      last = token;
+    }
+  }
+}
+
 TEST_P(StoreContract, TokensDoNotFallWhenTheWallStepsBack) {
   Token before;
   commit([&](Transaction& transaction) { before = grant(transaction, 1); });

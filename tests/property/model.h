@@ -40,6 +40,7 @@ struct ModelLease {
   int token = 0;
   int group = 0;
   State state = State::held;
+  bool was_held = true;
   EndCause cause = EndCause::none;
   long ttl = 0;
   long until = 0;
@@ -64,6 +65,7 @@ struct ModelTicket {
   State state = State::waiting;
   EndCause cause = EndCause::none;
   std::vector<int> leases;
+  int token = 0;  // Of what the grant brought or raised.
 };
 
 class Model {
@@ -119,7 +121,9 @@ class Model {
   bool is_alive(int process) const;
 
   ModelLease* own(int agent, const Place& place);
+  bool has(int agent, const Place& place) const;
   bool has_enough(int agent, const Place& place, bool exclusive) const;
+  bool is_upgrade(const ModelTicket& ticket) const;
   bool goes_before(const ModelTicket& a, const ModelTicket& b) const;
   std::vector<Blocker> blockers(const ModelTicket& ticket) const;
   std::size_t position(const ModelTicket& ticket) const;
@@ -128,7 +132,7 @@ class Model {
   void break_cycles(int agent);
   ModelTicket arrival(const Operation& asked, std::vector<Place> wants);
 
-  std::vector<int> give(const ModelTicket& ticket);
+  void give(ModelTicket& ticket);
   void end(ModelLease& lease, EndCause cause);
   void fail(ModelTicket& ticket, EndCause cause);
   void look_around(Attention attention);

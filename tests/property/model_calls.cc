@@ -20,7 +20,7 @@ std::vector<int> Model::own_at(int agent, const std::string& path) const {
 const ModelLease* Model::newest(int agent, const std::string& path) const {
   const ModelLease* found = nullptr;
   for (const ModelLease& lease : leases_) {
-    if (lease.agent == agent && lease.place.path == path) found = &lease;
+    if (lease.agent == agent && lease.place.path == path && lease.was_held) found = &lease;
   }
   return found;
 }
@@ -81,10 +81,10 @@ std::string Model::renew(const Operation& operation, bool all) {
       answers.push_back("max_renewals_exceeded");
     } else {
       lease.ttl = std::min<long>(operation.ttl, kTtlMax);
-      lease.until = lease.recalled ? std::min(now_ + lease.ttl, *lease.recalled) : now_ + lease.ttl;
+      lease.until =
+          std::min({now_ + lease.ttl, lease.recalled.value_or(LONG_MAX), lease.idle.value_or(LONG_MAX)});
       lease.heard = now_;
-      lease.idle.reset();
-      if (lease.process == 0) lease.process = processes_.at(operation.agent);
+      if (processes_.at(operation.agent) != 0) lease.process = processes_.at(operation.agent);
       ++lease.renewals;
       answers.push_back(operation.ttl > kTtlMax ? "clamped" : "done");
     }
@@ -128,12 +128,17 @@ std::string Model::transfer(const Operation& operation, bool all) {
     lease_at(id).state = State::over;
     lease_at(id).cause = EndCause::transferred;
     take_from(lease);
-    if (ModelLease* held = own(operation.other, lease.place)) {
-      held->until = std::max(held->until, lease.until);
-      continue;
-    }
     if (token == 0) token = ++last_token_;
     notices_[operation.other].insert("received " + lease.place.path);
+    const long recalled = lease.recalled.value_or(LONG_MAX);
+    if (ModelLease* held = own(operation.other, lease.place)) {
+      if (lease.recalled) held->recalled = std::min(recalled, held->recalled.value_or(LONG_MAX));
+      held->until = std::min(std::max(held->until, lease.until), held->recalled.value_or(LONG_MAX));
+      held->ttl = std::max(held->ttl, lease.ttl);
+      held->token = token;
+      held->exclusive |= lease.exclusive;
+      continue;
+    }
     leases_.push_back({.id = static_cast<int>(leases_.size()),
                        .agent = operation.other,
                        .process = processes_.at(operation.other),
@@ -142,9 +147,10 @@ std::string Model::transfer(const Operation& operation, bool all) {
                        .token = token,
                        .group = -1,
                        .ttl = lease.ttl,
-                       .until = now_ + lease.ttl,
+                       .until = std::min(now_ + lease.ttl, recalled),
                        .heard = now_,
-                       .renewals_max = lease.renewals_max});
+                       .renewals_max = lease.renewals_max,
+                       .recalled = lease.recalled});
   }
   settle();
   // What it holds now, others may wait for on whom it waits.
@@ -194,8 +200,10 @@ void Model::turn(int agent, bool started) {
     if (lease.state != State::held || lease.agent != agent) continue;
     lease.attended = started;
     if (started) {
-      lease.idle.reset();
       lease.heard = now_;
+      if (!lease.idle) continue;
+      lease.idle.reset();
+      lease.until = std::max(lease.until, std::min(now_ + lease.ttl, lease.recalled.value_or(LONG_MAX)));
     } else {
       lease.idle = lease.idle.value_or(now_ + kIdleGrace);
       lease.until = std::max(lease.until, *lease.idle);

@@ -42,8 +42,28 @@ bool Model::has_enough(int agent, const Place& place, bool exclusive) const {
   });
 }
 
+bool Model::has(int agent, const Place& place) const {
+  return std::ranges::any_of(leases_, [&](const ModelLease& lease) {
+    return lease.state == State::held && lease.agent == agent && lease.place == place;
+  });
+}
+
+// All it still needs, its owner holds shared.
+bool Model::is_upgrade(const ModelTicket& ticket) const {
+  bool needs_any = false;
+  for (const Place& want : ticket.wants) {
+    if (has_enough(ticket.agent, want, ticket.asked.exclusive)) continue;
+    if (!has(ticket.agent, want)) return false;
+    needs_any = true;
+  }
+  return needs_any;
+}
+
+// An upgrade is one when it arrives, and as long as it has the shared lease.
 bool Model::goes_before(const ModelTicket& a, const ModelTicket& b) const {
-  if (a.upgrade != b.upgrade) return a.upgrade;
+  const bool a_upgrades = a.upgrade && is_upgrade(a);
+  const bool b_upgrades = b.upgrade && is_upgrade(b);
+  if (a_upgrades != b_upgrades) return a_upgrades;
   if (a.order != b.order) return a.order < b.order;
   return a.id < b.id;
 }
@@ -131,21 +151,13 @@ ModelTicket Model::arrival(const Operation& asked, std::vector<Place> wants) {
                         .order = now_ - asked.priority * kPriorityStep,
                         .wait_until = now_ + asked.wait,
                         .proven_until = now_ + kWaiterSilence};
-  bool needs_any = false;
-  bool has_all_shared = true;
-  for (const Place& want : ticket.wants) {
-    if (has_enough(asked.agent, want, asked.exclusive)) continue;
-    needs_any = true;
-    has_all_shared = has_all_shared && own(asked.agent, want) != nullptr;
-  }
-  ticket.upgrade = needs_any && has_all_shared;
+  ticket.upgrade = is_upgrade(ticket);
   return ticket;
 }
 
-std::vector<int> Model::give(const ModelTicket& ticket) {
+void Model::give(ModelTicket& ticket) {
   const long ttl = std::min<long>(ticket.asked.ttl, kTtlMax);
-  int token = 0;
-  const auto new_token = [&] { return token != 0 ? token : token = ++last_token_; };
+  const auto new_token = [&] { return ticket.token != 0 ? ticket.token : ticket.token = ++last_token_; };
   std::vector<int> given;
   for (const Place& want : ticket.wants) {
     const auto pending =
@@ -154,7 +166,7 @@ std::vector<int> Model::give(const ModelTicket& ticket) {
       lease->attended |= ticket.asked.attended;
       lease->idle.reset();
       lease->heard = now_;
-      if (lease->process == 0) lease->process = ticket.process;
+      if (ticket.process != 0) lease->process = ticket.process;
       if (now_ + ttl > lease->until) {
         lease->ttl = ttl;
         lease->until = lease->recalled ? std::min(now_ + ttl, *lease->recalled) : now_ + ttl;
@@ -184,7 +196,7 @@ std::vector<int> Model::give(const ModelTicket& ticket) {
              .attended = ticket.asked.attended};
     given.push_back(lease.id);
   }
-  return given;
+  ticket.leases = std::move(given);
 }
 
 std::string Model::acquire(const Operation& asked, std::vector<Place> wants) {
@@ -210,7 +222,8 @@ std::string Model::acquire(const Operation& asked, std::vector<Place> wants) {
                        .place = want,
                        .exclusive = asked.exclusive,
                        .group = ticket.id,
-                       .state = State::waiting});
+                       .state = State::waiting,
+                       .was_held = false});
     tickets_.back().leases.push_back(leases_.back().id);
   }
   return fmt::format("queued {}: {}", position(ticket), joined(in_the_way));
@@ -231,7 +244,7 @@ void Model::settle() {
   for (bool again = true; std::exchange(again, false);) {
     for (ModelTicket* ticket : waiting_in_order()) {
       if (!blockers(*ticket).empty()) continue;
-      ticket->leases = give(*ticket);
+      give(*ticket);
       ticket->state = State::held;
       woken_.push_back(ticket->id);
       again = true;
@@ -268,7 +281,9 @@ std::string Model::poll(int id) {
   for (const Blocker& blocker : blockers(ticket)) in_the_way.push_back(blocker.text);
   switch (ticket.state) {
     case State::waiting:
-      if (ticket.proven_until < now_ + kWaiterSilence / 2) ticket.proven_until = now_ + kWaiterSilence;
+      if (ticket.proven_until < now_ + kWaiterSilence / 2 || ticket.process != processes_.at(ticket.agent))
+        ticket.proven_until = now_ + kWaiterSilence;
+      ticket.process = processes_.at(ticket.agent);
       return fmt::format("queued {}: {}", position(ticket), joined(in_the_way));
     case State::held: {
       const auto is_held = [&](int lease) { return lease_at(lease).state == State::held; };
@@ -290,7 +305,13 @@ std::string Model::cancel(int id) {
   } else if (ticket.state == State::held) {
     for (const int lease : ticket.leases) {
       ModelLease& given = lease_at(lease);
-      if (given.state == State::held && given.group == id) end(given, EndCause::released);
+      if (given.state != State::held) continue;
+      if (given.group == id) {
+        end(given, EndCause::released);
+      } else if (given.exclusive && given.token == ticket.token) {  // It was shared before.
+        take_from(given);
+        given.exclusive = false;
+      }
     }
   }
   return "cancelled";

@@ -61,6 +61,7 @@ Phrase row_of(std::string word, const Lease& lease, World& world) {
   row.pairs.push_back({"room", lease.room});
   row.pairs.push_back({"requested", yes_or_no(lease.requested)});
   row.pairs.push_back({"paired_with", path_list(lease.paired_with)});
+  row.pairs.push_back({"rule", lease.rule.empty() ? "none" : lease.rule});
   row.pairs.push_back({"attended", yes_or_no(lease.attended)});
   if (lease.idle_at) row.pairs.push_back({"idle_in", from_now(*lease.idle_at, world)});
   if (lease.recalled_at) row.pairs.push_back({"recalled_in", from_now(*lease.recalled_at, world)});

@@ -18,7 +18,7 @@ void Checker::answered(const Call& call, const Result<AcquireAnswer>& answer) {
     if (ticket == nullptr) return fail("I12", asker + " was told to wait, and does not");
     // Asked again under the same key, one is only told that one waits; the look comes with poll.
     const bool looked = call.kind == Call::Kind::poll || !calls_.back().waiting.contains(queued->ticket);
-    if (looked && rules_.obstacles(now_, contender(*ticket), Rules::Counting::live).empty()) {
+    if (looked && rules_.obstacles(now_, rules_.contender(*ticket, now_), Rules::Counting::live).empty()) {
       fail("I7", asker + " was told to wait, with nobody live in the way");
     }
   } else if (const Refused& refused = std::get<Refused>(answer->decision); call.kind == Call::Kind::acquire) {
@@ -42,7 +42,8 @@ AcquireRequest Checker::as_held(const Call& call) const {
         return is_mine(call.caller, lease.holder.owner) && lease.scope() == Scope{wanted.path, subtree};
       });
     };
-    if (call.upgrade && !is_held(wanted.subtree) && is_held(!wanted.subtree)) wanted.subtree = !wanted.subtree;
+    if (call.upgrade && !is_held(wanted.subtree) && is_held(!wanted.subtree))
+      wanted.subtree = !wanted.subtree;
   }
   return request;
 }
@@ -82,7 +83,7 @@ void Checker::renewed(const Call& call, const Result<Outcomes>& answer) {
         fmt::format("{} was told that {} is renewed", call.caller.holder.owner.agent_id, outcome.path);
     if (lease == nullptr || !rules_.is_live(*lease)) {
       fail("I8", who + ", and it is over");
-    } else if (lease->expires_at < rules_.now() + lease->ttl && !lease->recalled_at) {
+    } else if (lease->expires_at < rules_.now() + lease->ttl && !lease->recalled_at && !lease->idle_at) {
       fail("I8", who + ", but not for its whole time");
     } else if (outcome.lease->updated_at != lease->updated_at ||
                outcome.lease->expires_at > lease->expires_at) {

@@ -31,7 +31,8 @@ std::vector<Checker::Grant> Checker::grants_of_tickets(const Snapshot& after, Vi
   for (const Ticket& ticket : now_.tickets) {
     if (after.find(ticket.id) != nullptr) continue;
     const std::optional<Ticket> ended = view.ticket(ticket.id);
-    if (ended && ended->status == Status::active) grants.push_back({contender(ticket), ticket.id});
+    if (ended && ended->status == Status::active)
+      grants.push_back({rules_.contender(ticket, now_), ticket.id});
   }
   return grants;
 }
@@ -100,7 +101,8 @@ void Checker::check_order(const Grant& grant, const Commit& commit, const Snapsh
       had.leases.push_back(*before);
     }
   }
-  const std::vector<Owner> passed = rules_.obstacles(had, grant.who, Rules::Counting::live);
+  const std::vector<Owner> passed =
+      rules_.obstacles(had, grant.who, Rules::Counting::live, Rules::Counting::live, &after);
   if (passed.empty()) return;
   fail("I13", fmt::format("{} was granted {} before {}, who is ahead", request.caller.holder.owner.agent_id,
                           text(request.paths.front().scope()), passed.front().agent_id));

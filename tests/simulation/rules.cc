@@ -65,10 +65,6 @@ bool is_mine(const Caller& caller, const Owner& owner) {
   return self == owner || (caller.whole_session && same_session);
 }
 
-Contender contender(const Ticket& ticket) {
-  return {&ticket.request, ticket.upgrade, ticket.order, ticket.sequence, ticket.id};
-}
-
 Liveness Rules::state_of(const Holder& holder) const {
   if (!holder.process) return Liveness::unknown;
   if (asking_ == holder.process) return Liveness::alive;
@@ -110,23 +106,33 @@ bool Rules::holds(const Snapshot& snapshot, const AcquireRequest& request, const
 }
 
 Contender Rules::contender(const AcquireRequest& request, const Snapshot& snapshot) const {
-  Contender result = {.request = &request, .order = now() - request.priority * policy_.priority_step};
-  // An upgrade: all it still needs, it holds already, but shared.
+  return {.request = &request,
+          .upgrade = is_upgrade(request, snapshot),
+          .order = now() - request.priority * policy_.priority_step};
+}
+
+// Without the shared lease there is nothing left to upgrade.
+Contender Rules::contender(const Ticket& ticket, const Snapshot& snapshot) const {
+  const bool upgrade = ticket.upgrade && is_upgrade(ticket.request, snapshot);
+  return {&ticket.request, upgrade, ticket.order, ticket.sequence, ticket.id};
+}
+
+// All it still needs, it holds already, but shared.
+bool Rules::is_upgrade(const AcquireRequest& request, const Snapshot& snapshot) const {
   bool needs_any = false;
   for (const WantedPath& wanted : request.paths) {
     if (holds(snapshot, request, wanted.scope(), Counting::live)) continue;
     const bool has_it = std::ranges::any_of(snapshot.leases, [&](const Lease& lease) {
       return is_mine(request.caller, lease.holder.owner) && lease.scope() == wanted.scope() && is_live(lease);
     });
-    if (!has_it) return result;
+    if (!has_it) return false;
     needs_any = true;
   }
-  result.upgrade = needs_any;
-  return result;
+  return needs_any;
 }
 
 std::vector<Owner> Rules::obstacles(const Snapshot& snapshot, const Contender& who, Counting counting,
-                                    Counting own) const {
+                                    Counting own, const Snapshot* ranks) const {
   std::vector<Owner> found;
   const AcquireRequest& request = *who.request;
   for (const WantedPath& wanted : request.paths) {
@@ -139,7 +145,8 @@ std::vector<Owner> Rules::obstacles(const Snapshot& snapshot, const Contender& w
     for (const Ticket& ticket : snapshot.tickets) {
       const Owner& owner = ticket.request.caller.holder.owner;
       if (ticket.id == who.ticket || is_mine(request.caller, owner)) continue;
-      if (!clash(ticket.request.mode, request.mode) || !goes_before(simulation::contender(ticket), who))
+      if (!clash(ticket.request.mode, request.mode) ||
+          !goes_before(contender(ticket, ranks != nullptr ? *ranks : snapshot), who))
         continue;
       const bool touches = std::ranges::any_of(ticket.request.paths, [&](const WantedPath& other) {
         return overlap(other.scope(), wanted.scope());
@@ -160,7 +167,10 @@ bool Rules::would_close_cycle(Snapshot snapshot, const Contender& asking) const 
                               .upgrade = asking.upgrade,
                               .wait_until = kForever,
                               .proven_until = kForever});
-  return !find_cycle(snapshot, asking.request->caller.whole_session).empty();
+  if (!find_cycle(snapshot, false).empty()) return true;
+  const bool acts_for_session = std::ranges::any_of(
+      snapshot.tickets, [](const Ticket& ticket) { return ticket.request.caller.whole_session; });
+  return acts_for_session && !find_cycle(snapshot, true).empty();
 }
 
 std::vector<Owner> Rules::find_cycle(const Snapshot& snapshot, bool by_session) const {
@@ -172,7 +182,7 @@ std::vector<Owner> Rules::find_cycle(const Snapshot& snapshot, bool by_session) 
     if (!is_live(ticket)) continue;
     std::set<Owner>& edges = waits_for[party(ticket.request.caller.holder.owner)];
     for (const Owner& owner :
-         obstacles(snapshot, simulation::contender(ticket), Counting::live, Counting::recorded)) {
+         obstacles(snapshot, contender(ticket, snapshot), Counting::live, Counting::recorded)) {
       edges.insert(party(owner));
     }
   }

@@ -36,8 +36,6 @@ struct Contender {
   GroupId ticket;              // Empty: it does not wait (yet).
 };
 
-Contender contender(const Ticket& ticket);
-
 bool is_mine(const Caller& caller, const Owner& owner);
 
 // Judges records by the time and the processes there really are.
@@ -55,15 +53,17 @@ class Rules {
   bool is_live(const Lease& lease) const { return over(lease) == EndCause::none; }
   bool is_live(const Ticket& ticket) const { return over(ticket) == EndCause::none; }
 
-  // A request that arrives now.
+  // A request that arrives now, and one that waits.
   Contender contender(const AcquireRequest& request, const Snapshot& snapshot) const;
+  Contender contender(const Ticket& ticket, const Snapshot& snapshot) const;
 
   // Which records count as being in the way.
   enum class Counting { live, recorded };
 
-  // Who is in the way of a request. Empty: it can be granted. What is its own counts as `own` says.
+  // Who is in the way of a request. Empty: it can be granted. What is its own counts as `own` says; who is an
+  // upgrade is seen in `ranks`, if that is another snapshot.
   std::vector<Owner> obstacles(const Snapshot& snapshot, const Contender& contender, Counting counting,
-                               Counting own = Counting::live) const;
+                               Counting own = Counting::live, const Snapshot* ranks = nullptr) const;
 
   // The owners of a cycle of live waiters, or nothing. What they hold they are not waiting for, until
   // it is recorded as over: before that, nobody has looked.
@@ -79,6 +79,7 @@ class Rules {
   Liveness state_of(const Holder& holder) const;
   // A session whose members act for one another counts as one, if told so.
   std::vector<Owner> find_cycle(const Snapshot& snapshot, bool by_session) const;
+  bool is_upgrade(const AcquireRequest& request, const Snapshot& snapshot) const;
   bool holds(const Snapshot& snapshot, const AcquireRequest& request, const Scope& scope,
              Counting counting) const;
 

@@ -89,7 +89,9 @@ std::string Trace::text(const Result<Outcomes>& answer) {
   std::string text = answer->outcomes.empty() ? "nothing" : "";
   for (const Outcome& outcome : answer->outcomes) {
     if (!text.empty()) text += ", ";
-    text += outcome.path + ' ';
+    // Of a lease that is not there, the id it was asked for by is all there is; real ids tell the time.
+    const bool is_id = leases_.contains(LeaseId{outcome.path});
+    text += (is_id ? name(LeaseId{outcome.path}) : outcome.path) + ' ';
     text += outcome.error ? code_name(*outcome.error) : outcome.already ? "already" : "done";
     if (outcome.lease && !outcome.error)
       text += ' ' + name(outcome.lease->id) + ' ' + name(outcome.lease->token);

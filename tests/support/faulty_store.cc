@@ -12,10 +12,6 @@ bool take_one(std::atomic<int>& count) {
   return false;
 }
 
-std::unexpected<Error> not_reached() {
-  return fail(Code::unavailable, "the store is switched off by the test");
-}
-
 std::unexpected<Error> answer_lost() {
   return fail(Code::outcome_unknown, "the answer to the commit is lost by the test");
 }
@@ -44,6 +40,11 @@ class DeafTransaction final : public ForwardingTransaction {
 };
 
 }  // namespace
+
+std::unexpected<Error> FaultyStore::not_reached() {
+  ++calls_refused_;
+  return fail(Code::unavailable, "the store is switched off by the test");
+}
 
 Result<void> FaultyStore::transact(const Footprint& footprint, const Body& body) {
   if (unavailable_) return not_reached();

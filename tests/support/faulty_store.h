@@ -29,6 +29,7 @@ class FaultyStore final : public ForwardingStore {
 
   // Until it is switched off: no call arrives, and all are answered with unavailable.
   void be_unavailable(bool unavailable) { unavailable_ = unavailable; }
+  int calls_refused() const { return calls_refused_; }
 
   // The next so many rings are not heard.
   void lose_rings(int rings) { rings_to_lose_ = rings; }
@@ -38,10 +39,13 @@ class FaultyStore final : public ForwardingStore {
   Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override;
 
  private:
+  std::unexpected<Error> not_reached();
+
   std::atomic<int> vain_runs_ = 0;
   std::atomic<int> lost_answers_ = 0;
   std::atomic<int> lost_commits_ = 0;
   std::atomic<bool> unavailable_ = false;
+  std::atomic<int> calls_refused_ = 0;
   std::atomic<int> rings_to_lose_ = 0;
 };
 

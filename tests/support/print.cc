@@ -136,7 +136,7 @@ void print(const char* type, const Record& record, std::ostream& out) {
 FieldTexts fields(const Lease& lease) {
   const auto& [id, workspace, path, subtree, mode, holder, token, status, ended_by, created_at, acquired_at,
                expires_at, last_heartbeat_at, updated_at, ttl, renewal_count, max_renewals, group, room,
-               reason, trace, requested, paired_with, pairs, attended, idle_at, recalled_at] = lease;
+               reason, trace, requested, paired_with, pairs, rule, attended, idle_at, recalled_at] = lease;
   FieldTexts texts;
   Fields(texts)
       .add("id", id)
@@ -163,6 +163,7 @@ FieldTexts fields(const Lease& lease) {
       .add("requested", requested)
       .add("paired_with", paired_with)
       .add("pairs", pairs)
+      .add("rule", rule)
       .add("attended", attended)
       .add("idle_at", idle_at)
       .add("recalled_at", recalled_at);
@@ -171,7 +172,7 @@ FieldTexts fields(const Lease& lease) {
 
 FieldTexts fields(const Ticket& ticket) {
   const auto& [id, workspace, request, sequence, arrival, order, upgrade, wait_until, proven_until, status,
-               ended_by, ended_at, leases] = ticket;
+               ended_by, ended_at, leases, token] = ticket;
   FieldTexts texts;
   Fields(texts)
       .add("id", id)
@@ -186,7 +187,8 @@ FieldTexts fields(const Ticket& ticket) {
       .add("status", status)
       .add("ended_by", ended_by)
       .add("ended_at", ended_at)
-      .add("leases", leases);
+      .add("leases", leases)
+      .add("token", token);
   return texts;
 }
 

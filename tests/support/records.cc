@@ -191,6 +191,7 @@ Lease filled_lease() {
           .requested = false,
           .paired_with = {"/source/1", "/source/2"},
           .pairs = {"/test/1", "/test/2"},
+          .rule = "rule 1",
           .attended = true,
           .idle_at = kNow + 9ns,
           .recalled_at = kNow + 10ns};
@@ -227,7 +228,8 @@ Ticket filled_ticket() {
           .status = Status::failed,
           .ended_by = EndCause::timed_out,
           .ended_at = kNow + 9ns,
-          .leases = {lease_id(203), lease_id(204)}};
+          .leases = {lease_id(203), lease_id(204)},
+          .token = {205}};
 }
 
 Answer filled_answer() {
@@ -303,6 +305,7 @@ Lease extreme_lease() {
           .requested = true,
           .paired_with = {"", long_path(), '/' + awkward_text()},
           .pairs = {long_path(), "", '/' + awkward_text()},
+          .rule = awkward_text(),
           .attended = false,
           .idle_at = kForever,
           .recalled_at = Time{}};
@@ -335,7 +338,8 @@ Ticket extreme_ticket() {
           .status = Status::active,
           .ended_by = EndCause::none,
           .ended_at = Time{-1h},
-          .leases = {}};
+          .leases = {},
+          .token = {kMaxToken}};
 }
 
 Answer extreme_answer() {

@@ -1,5 +1,6 @@
 #include "store/memory/memory_store.h"
 
+#include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <mutex>
 
 #include "store/memory/tables.h"
+#include "store/token.h"
 
 namespace leasehold {
 namespace {
@@ -112,8 +114,7 @@ class MemoryTransaction final : public Transaction {
 
   Token next_token() override {
     const Token before = data_.last_token;
-    const auto floor = static_cast<std::uint64_t>(wall_.time_since_epoch().count());
-    data_.last_token = Token{std::max(before.value + 1, floor)};
+    data_.last_token = token_after(before, wall_);
     undo_.emplace_back([this, before] { data_.last_token = before; });
     return data_.last_token;
   }
@@ -232,7 +233,9 @@ class MemoryStore final : public Store {
   Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override {
     const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0) {
-      return fail(Code::unavailable, std::string("cannot open a bell to wait with: ") + std::strerror(errno));
+      return fail(Code::unavailable,
+                  fmt::format("Cannot open a bell to wait with: {}. Close some files, or ask without --wait.",
+                              std::strerror(errno)));
     }
     return std::make_unique<MemoryBell>(bells_, ticket, fd);
   }

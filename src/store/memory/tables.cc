@@ -54,6 +54,7 @@ void Tables::index(const StoredLease& stored, bool insert) {
   }
   if (has_ended(lease.status)) update(ended_, {lease.updated_at, lease.id}, insert);
 
+  if (lease.status == Status::pending || lease.status == Status::failed) return;  // Never held.
   const auto place = std::pair(lease.holder.owner, lease.path);
   auto& newest_last = by_owner_and_path_[place];
   if (insert) {

@@ -65,6 +65,7 @@ class Tables {
   std::map<Owner, std::set<LeaseId>> active_by_owner_;
   std::set<std::pair<Time, LeaseId>> active_by_deadline_;
   std::set<std::pair<Time, LeaseId>> ended_;
+  // Those that are or were held.
   std::map<std::pair<Owner, std::string>, std::map<std::uint64_t, LeaseId>> by_owner_and_path_;
 
   std::map<GroupId, Ticket> tickets_;

@@ -1,0 +1,47 @@
+#include "engine/records_at.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace leasehold {
+namespace {
+
+// Many things may end in one place at once, so scopes repeat as well.
+template <class Record, class Look>
+std::vector<Record> each_once(const std::vector<Scope>& scopes, const Look& look) {
+  std::map<decltype(Record::id), Record> found;
+  for (const Scope& scope : std::set(scopes.begin(), scopes.end())) {
+    for (Record& record : look(scope)) found.emplace(record.id, std::move(record));
+  }
+  std::vector<Record> records;
+  records.reserve(found.size());
+  for (auto& [id, record] : found) records.push_back(std::move(record));
+  return records;
+}
+
+}  // namespace
+
+std::vector<Lease> by_path(std::vector<Lease> leases) {
+  std::ranges::sort(leases, {}, [](const Lease& lease) {
+    return std::tie(lease.path, lease.subtree, lease.holder.owner, lease.id);
+  });
+  return leases;
+}
+
+std::vector<Lease> leases_at(View& view, const std::vector<Scope>& scopes) {
+  return each_once<Lease>(scopes, [&](const Scope& scope) { return view.leases_at(scope); });
+}
+
+std::vector<Ticket> tickets_at(View& view, const std::vector<Scope>& scopes) {
+  return each_once<Ticket>(scopes, [&](const Scope& scope) { return view.tickets_at(scope); });
+}
+
+std::vector<Lease> leases_on(View& view, const std::string& path) {
+  std::vector<Lease> leases = view.leases_at({path, false});
+  std::erase_if(leases, [&](const Lease& lease) { return lease.path != path; });
+  return by_path(std::move(leases));
+}
+
+}  // namespace leasehold

@@ -1,0 +1,22 @@
+// What a view has in one place, or in several.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "store/store.h"
+
+namespace leasehold {
+
+// Leases in an order that an answer can have: by path, then by owner. That of a store is its own affair, and
+// must not show.
+std::vector<Lease> by_path(std::vector<Lease> leases);
+
+// Active leases, and pending tickets, that overlap any of the scopes; each once, in no particular order.
+std::vector<Lease> leases_at(View& view, const std::vector<Scope>& scopes);
+std::vector<Ticket> tickets_at(View& view, const std::vector<Scope>& scopes);
+
+// Active leases on exactly this path, be it alone or with all below it; by_path().
+std::vector<Lease> leases_on(View& view, const std::string& path);
+
+}  // namespace leasehold
