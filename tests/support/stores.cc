@@ -1,7 +1,12 @@
 #include "support/stores.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "store/memory/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "support/forwarding_store.h"
+#include "support/temp_folder.h"
 
 namespace leasehold {
 namespace {
@@ -17,6 +22,25 @@ class MemorySite final : public StoreSite {
   std::unique_ptr<Store> store_;
 };
 
+class SqliteSite final : public StoreSite {
+ public:
+  explicit SqliteSite(const StoreClock& clock) : clock_(clock) {}
+
+  std::unique_ptr<Store> open() override {
+    auto store = open_sqlite_store(
+        {.folder = folder_.path() + "/store", .machine_id = "this machine", .boot_id = "this boot"}, clock_);
+    if (!store) {
+      std::fprintf(stderr, "%s\n", store.error().message.c_str());
+      std::abort();
+    }
+    return std::move(*store);
+  }
+
+ private:
+  const StoreClock& clock_;
+  TempFolder folder_;
+};
+
 template <class Site>
 std::unique_ptr<StoreSite> make(const StoreClock& clock) {
   return std::make_unique<Site>(clock);
@@ -27,6 +51,7 @@ std::unique_ptr<StoreSite> make(const StoreClock& clock) {
 std::vector<StoreFactory> available_stores() {
   return {
       {.name = "memory", .missing = "", .make = make<MemorySite>},
+      {.name = "sqlite", .missing = "", .make = make<SqliteSite>},
   };
 }
 

@@ -1,0 +1,285 @@
+#include "handover.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <libpq-fe.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <numeric>
+#include <thread>
+
+#include "postgres.h"
+#include "site.h"
+
+namespace leasehold::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto kHold = 5ms;
+constexpr auto kCrowdTime = 3s;
+constexpr int kTurns = 20;  // Of each process.
+
+std::int64_t nanoseconds() { return Clock::now().time_since_epoch().count(); }
+
+// What the processes of one run share.
+struct Shared {
+  std::atomic<int> ready;
+  std::atomic<bool> go;
+  std::atomic<std::int64_t> released_at;
+};
+
+// What one process found out; sent through a pipe when it is done.
+struct Finding {
+  std::vector<double> samples;  // Microseconds.
+  double turns = 0;
+};
+
+void send(int fd, const Finding& finding) {
+  const std::size_t count = finding.samples.size();
+  const auto all = [fd](const void* data, std::size_t size) {
+    for (const auto* at = static_cast<const char*>(data); size > 0;) {
+      const ssize_t sent = write(fd, at, size);
+      if (sent <= 0) _exit(1);
+      at += sent;
+      size -= static_cast<std::size_t>(sent);
+    }
+  };
+  all(&finding.turns, sizeof finding.turns);
+  all(&count, sizeof count);
+  all(finding.samples.data(), count * sizeof(double));
+}
+
+Finding receive(int fd) {
+  Finding finding;
+  std::size_t count = 0;
+  const auto all = [fd](void* data, std::size_t size) {
+    for (auto* at = static_cast<char*>(data); size > 0;) {
+      const ssize_t got = read(fd, at, size);
+      if (got <= 0) give_up("a process of the benchmark failed");
+      at += got;
+      size -= static_cast<std::size_t>(got);
+    }
+  };
+  all(&finding.turns, sizeof finding.turns);
+  all(&count, sizeof count);
+  finding.samples.resize(count);
+  all(finding.samples.data(), count * sizeof(double));
+  return finding;
+}
+
+// One process: gets ready, says so, and runs `loop` when all are.
+using Loop = std::function<Finding(Shared&)>;
+using Prepare = std::function<Loop(int number)>;
+
+std::vector<Finding> run_processes(int count, const Prepare& prepare) {
+  auto* shared = static_cast<Shared*>(
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  std::vector<int> pipes;
+  std::vector<pid_t> children;
+  for (int i = 0; i < count; ++i) {
+    int ends[2];
+    if (pipe(ends) != 0) give_up("no pipe");
+    const pid_t child = fork();
+    if (child == 0) {
+      const Loop loop = prepare(i);
+      ++shared->ready;
+      while (!shared->go) std::this_thread::sleep_for(1ms);
+      send(ends[1], loop(*shared));
+      _exit(0);
+    }
+    close(ends[1]);
+    pipes.push_back(ends[0]);
+    children.push_back(child);
+  }
+  while (shared->ready < count) std::this_thread::sleep_for(1ms);
+  shared->go = true;
+  std::vector<Finding> findings;
+  for (const int fd : pipes) {
+    findings.push_back(receive(fd));
+    close(fd);
+  }
+  for (const pid_t child : children) waitpid(child, nullptr, 0);
+  munmap(shared, sizeof(Shared));
+  return findings;
+}
+
+// A lock as a process sees it: blocking, and there from its first turn on.
+struct Lock {
+  std::function<void()> take;
+  std::function<void()> give_back;
+};
+
+Finding take_turns(Shared& shared, const Lock& lock) {
+  Finding finding;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    lock.take();
+    const std::int64_t now = nanoseconds();
+    const std::int64_t released = shared.released_at;
+    if (released != 0) finding.samples.push_back(static_cast<double>(now - released) / 1e3);
+    std::this_thread::sleep_for(kHold);
+    shared.released_at = nanoseconds();
+    lock.give_back();
+  }
+  return finding;
+}
+
+std::vector<double> handovers(int count, const std::function<Lock(int)>& make) {
+  const auto findings = run_processes(count, [&](int number) -> Loop {
+    return [lock = make(number)](Shared& shared) { return take_turns(shared, lock); };
+  });
+  std::vector<double> samples;
+  for (const Finding& one : findings) samples.insert(samples.end(), one.samples.begin(), one.samples.end());
+  return samples;
+}
+
+Lock lease_lock(const std::string& folder, int number) {
+  auto site = std::make_shared<Site>(folder);
+  const Caller who = {{.owner = {fmt::format("agent-{}", number), "s"}}};
+  return {[site, who] {
+            must_grant(site->manager().acquire_and_wait(
+                {.caller = who, .paths = {{.path = "/src/contended.ts"}}, .wait = Duration(60s)}));
+          },
+          [site, who] {
+            if (auto done = site->manager().release({.caller = who, .which = {.all = true}}); !done) {
+              give_up(done.error().message);
+            }
+          }};
+}
+
+Lock file_lock(const std::string& folder) {
+  const int fd = open((folder + "/flock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  return {[fd] { flock(fd, LOCK_EX); }, [fd] { flock(fd, LOCK_UN); }};
+}
+
+Lock postgres_lock(const Postgres& server) {
+  PGconn* connection = PQconnectdb(server.connection().c_str());
+  if (PQstatus(connection) != CONNECTION_OK) give_up(PQerrorMessage(connection));
+  const auto ask = [connection](const char* sql) { PQclear(PQexec(connection, sql)); };
+  return {[ask] { ask("SELECT pg_advisory_lock(42)"); }, [ask] { ask("SELECT pg_advisory_unlock(42)"); }};
+}
+
+Finding hammer(const std::function<void()>& pair) {
+  Finding finding;
+  for (const auto end = Clock::now() + kCrowdTime; Clock::now() < end;) {
+    const auto start = Clock::now();
+    pair();
+    finding.samples.push_back(microseconds_since(start));
+    ++finding.turns;
+  }
+  return finding;
+}
+
+void report_crowd(Report& report, const std::string& what, const std::vector<Finding>& findings,
+                  double* rate) {
+  std::vector<double> turns;
+  std::vector<double> samples;
+  for (const Finding& one : findings) {
+    turns.push_back(one.turns);
+    samples.insert(samples.end(), one.samples.begin(), one.samples.end());
+  }
+  const double all = std::accumulate(turns.begin(), turns.end(), 0.0);
+  const double seconds = std::chrono::duration<double>(kCrowdTime).count();
+  Figure total = {what + ", 8 processes", all / seconds, "pairs/s"};
+  if (*rate > 0) {
+    total.against = "that";
+    total.ratio = all / seconds / *rate;
+  }
+  *rate = all / seconds;
+  report.add(std::move(total));
+  report.add({what + ": slowest process's share of the fastest's",
+              std::ranges::min(turns) / std::ranges::max(turns), "", "", std::nullopt,
+              what == "lease" ? ">= 0.5" : ""});
+  report.add({what + ": longest pair", quantile(samples, 1) / 1e3, "ms"});
+}
+
+// The same two rows a pair, by SQLite's busy handler instead of a gate.
+std::function<void()> bare_pair(const std::string& path, int number) {
+  sqlite3* db = nullptr;
+  if (sqlite3_open(path.c_str(), &db) != SQLITE_OK) give_up("cannot open " + path);
+  sqlite3_busy_timeout(db, 60'000);
+  sqlite3_exec(db, "PRAGMA synchronous = NORMAL", nullptr, nullptr, nullptr);
+  const std::string take = fmt::format(
+      "BEGIN IMMEDIATE; INSERT INTO leases VALUES ('/f{0}', 'agent-{0}', 1); INSERT INTO history VALUES "
+      "('/f{0}', "
+      "'acquired'); COMMIT",
+      number);
+  const std::string give_back = fmt::format(
+      "BEGIN IMMEDIATE; DELETE FROM leases WHERE path = '/f{0}'; INSERT INTO history VALUES ('/f{0}', "
+      "'released'); "
+      "COMMIT",
+      number);
+  return [db, take, give_back] {
+    for (const std::string& sql : {take, give_back}) {
+      if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) give_up(sqlite3_errmsg(db));
+    }
+  };
+}
+
+}  // namespace
+
+void compare_crowds(Report& report) {
+  const Folder folder;
+  const std::string bare = folder.path() + "/bare.db";
+  sqlite3* db = nullptr;
+  sqlite3_open(bare.c_str(), &db);
+  sqlite3_exec(
+      db,
+      "PRAGMA journal_mode = WAL; CREATE TABLE leases (path TEXT PRIMARY KEY, owner TEXT, expires INTEGER); "
+      "CREATE TABLE history (path TEXT, event TEXT)",
+      nullptr, nullptr, nullptr);
+  sqlite3_close(db);
+  double rate = 0;
+  report_crowd(report, "plain SQLite with busy_timeout",
+               run_processes(8,
+                             [&](int number) -> Loop {
+                               return [pair = bare_pair(bare, number)](Shared&) { return hammer(pair); };
+                             }),
+               &rate);
+  report_crowd(
+      report, "lease",
+      run_processes(
+          8,
+          [&](int number) -> Loop {
+            auto site = std::make_shared<Site>(folder.path() + "/store");
+            return [site, number](Shared&) {
+              const std::string path = fmt::format("/f{}", number);
+              return hammer([&] {
+                must_grant(site->manager().acquire({.caller = caller(number), .paths = {{.path = path}}}));
+                if (!site->manager().release({.caller = caller(number), .which = {.paths = {path}}})) {
+                  give_up("release failed");
+                }
+              });
+            };
+          }),
+      &rate);
+}
+
+void compare_handover(Report& report) {
+  const Postgres server;
+  const Folder folder;
+  for (const int count : {2, 8, 32}) {
+    std::vector<double> floor = handovers(count, [&](int) { return file_lock(folder.path()); });
+    std::vector<double> postgres = handovers(count, [&](int) { return postgres_lock(server); });
+    std::vector<double> ours = handovers(count, [&](int number) {
+      return lease_lock(folder.path() + fmt::format("/store{}", count), number);
+    });
+    const double peer = quantile(postgres, 0.5);
+    report.add({fmt::format("hand-over, {} processes: flock(2) p50", count), quantile(floor, 0.5), "us"});
+    report.add({fmt::format("hand-over, {} processes: pg_advisory_lock p50", count), peer, "us"});
+    report.add({fmt::format("hand-over, {} processes: lease p50", count), quantile(ours, 0.5), "us",
+                "pg_advisory_lock", quantile(ours, 0.5) / peer, "<= 1.5"});
+    report.add({fmt::format("hand-over, {} processes: lease longest", count), quantile(ours, 1), "us"});
+  }
+}
+
+}  // namespace leasehold::bench

@@ -1,0 +1,192 @@
+#include "store/json/records_json.h"
+
+#include <boost/json.hpp>
+
+namespace leasehold {
+namespace {
+
+namespace json = boost::json;
+
+// Thrown by what is not as it should be; never leaves this file.
+struct Malformed {};
+
+template <class T>
+T as(const json::value& value) {
+  const auto result = json::try_value_to<T>(value);
+  if (!result) throw Malformed();
+  return *result;
+}
+
+// Reads fields of an object, those that are there.
+class Fields {
+ public:
+  explicit Fields(const json::value& value) {
+    if (!value.is_object()) throw Malformed();
+    object_ = &value.get_object();
+  }
+
+  const json::value* find(std::string_view name) const { return object_->if_contains(name); }
+
+  template <class T>
+  void get(std::string_view name, T& to) const {
+    if (const json::value* value = find(name)) to = as<T>(*value);
+  }
+
+  void get(std::string_view name, std::optional<int>& to) const {
+    if (const json::value* value = find(name)) to = as<int>(*value);
+  }
+
+  void get(std::string_view name, std::optional<Duration>& to) const {
+    if (const json::value* value = find(name)) to = Duration(as<std::int64_t>(*value));
+  }
+
+ private:
+  const json::object* object_;
+};
+
+// What has its default is left out: most of a request is.
+template <class T>
+void put(json::object& object, std::string_view name, const T& value, const T& otherwise = {}) {
+  if (value != otherwise) object[name] = json::value_from(value);
+}
+
+void put(json::object& object, std::string_view name, const std::optional<Duration>& value) {
+  if (value) object[name] = value->count();
+}
+
+json::object to_object(const Process& process) {
+  return {{"machine_id", process.machine_id},
+          {"boot_id", process.boot_id},
+          {"pid_namespace", process.pid_namespace},
+          {"pid", process.pid},
+          {"start_time", process.start_time}};
+}
+
+Process process_from(const json::value& value) {
+  const Fields fields(value);
+  Process process;
+  fields.get("machine_id", process.machine_id);
+  fields.get("boot_id", process.boot_id);
+  fields.get("pid_namespace", process.pid_namespace);
+  fields.get("pid", process.pid);
+  fields.get("start_time", process.start_time);
+  return process;
+}
+
+json::object to_object(const Holder& holder) {
+  json::object object;
+  put(object, "agent_id", holder.owner.agent_id);
+  put(object, "session_id", holder.owner.session_id);
+  put(object, "pr_id", holder.pr_id);
+  put(object, "host", holder.host);
+  if (holder.process) object["process"] = to_object(*holder.process);
+  return object;
+}
+
+Holder holder_from(const json::value& value) {
+  const Fields fields(value);
+  Holder holder;
+  fields.get("agent_id", holder.owner.agent_id);
+  fields.get("session_id", holder.owner.session_id);
+  fields.get("pr_id", holder.pr_id);
+  fields.get("host", holder.host);
+  if (const json::value* process = fields.find("process")) holder.process = process_from(*process);
+  return holder;
+}
+
+json::object to_object(const WantedPath& wanted) {
+  json::object object = {{"path", wanted.path}};
+  put(object, "subtree", wanted.subtree);
+  put(object, "requested", wanted.requested, true);
+  put(object, "paired_with", wanted.paired_with);
+  put(object, "rule", wanted.rule);
+  return object;
+}
+
+WantedPath wanted_from(const json::value& value) {
+  const Fields fields(value);
+  WantedPath wanted;
+  fields.get("path", wanted.path);
+  fields.get("subtree", wanted.subtree);
+  fields.get("requested", wanted.requested);
+  fields.get("paired_with", wanted.paired_with);
+  fields.get("rule", wanted.rule);
+  return wanted;
+}
+
+AcquireRequest request_from(const json::value& value) {
+  const Fields fields(value);
+  AcquireRequest request;
+  if (const json::value* holder = fields.find("holder")) request.caller.holder = holder_from(*holder);
+  fields.get("whole_session", request.caller.whole_session);
+  if (const json::value* paths = fields.find("paths")) {
+    if (!paths->is_array()) throw Malformed();
+    for (const json::value& path : paths->get_array()) request.paths.push_back(wanted_from(path));
+  }
+  if (const json::value* mode = fields.find("mode")) {
+    const auto known = from_word<Mode>(as<std::string>(*mode));
+    if (!known) throw Malformed();
+    request.mode = *known;
+  }
+  fields.get("ttl_ms", request.ttl);
+  fields.get("max_renewals", request.max_renewals);
+  fields.get("wait_ms", request.wait);
+  fields.get("priority", request.priority);
+  fields.get("attended", request.attended);
+  fields.get("reason", request.reason);
+  fields.get("room", request.room);
+  fields.get("trace", request.trace);
+  fields.get("idempotency_key", request.idempotency_key);
+  return request;
+}
+
+// Total: whatever stands there, the answer is a value or nothing.
+template <class T, class Read>
+std::optional<T> parse(std::string_view text, const Read& read) {
+  // Most of what is parsed fits here, and then costs no allocation.
+  unsigned char buffer[4096];
+  json::monotonic_resource memory(buffer);
+  boost::system::error_code error;
+  const json::value value = json::parse(text, error, &memory);
+  if (error) return std::nullopt;
+  try {
+    return read(value);
+  } catch (const Malformed&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string to_json(const AcquireRequest& request) {
+  json::object object = {{"holder", to_object(request.caller.holder)}};
+  put(object, "whole_session", request.caller.whole_session);
+  json::array paths;
+  for (const WantedPath& wanted : request.paths) paths.push_back(to_object(wanted));
+  object["paths"] = std::move(paths);
+  object["mode"] = word(request.mode);
+  put(object, "ttl_ms", request.ttl);
+  if (request.max_renewals) object["max_renewals"] = *request.max_renewals;
+  put(object, "wait_ms", request.wait);
+  put(object, "priority", request.priority);
+  put(object, "attended", request.attended);
+  put(object, "reason", request.reason);
+  put(object, "room", request.room);
+  put(object, "trace", request.trace);
+  put(object, "idempotency_key", request.idempotency_key);
+  return json::serialize(object);
+}
+
+std::string to_json(const std::vector<std::string>& texts) {
+  return json::serialize(json::value_from(texts));
+}
+
+std::optional<AcquireRequest> request_from_json(std::string_view text) {
+  return parse<AcquireRequest>(text, request_from);
+}
+
+std::optional<std::vector<std::string>> texts_from_json(std::string_view text) {
+  return parse<std::vector<std::string>>(text, as<std::vector<std::string>>);
+}
+
+}  // namespace leasehold

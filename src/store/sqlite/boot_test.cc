@@ -1,0 +1,240 @@
+// What becomes of a store's times when the machine starts again.
+#include <fmt/format.h>
+
+#include "support/raw_sqlite.h"
+#include "support/sqlite_place.h"
+
+namespace leasehold {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A clock that a test sets to any moment: after a boot, time starts over.
+class SetClock final : public StoreClock {
+ public:
+  SetClock(Time now, WallTime wall) : now_(now), wall_(wall) {}
+
+  Time now() const override { return now_; }
+  WallTime wall() const override { return wall_; }
+
+  void advance(std::chrono::microseconds by) {
+    now_ += by;
+    wall_ += by;
+  }
+
+ private:
+  Time now_;
+  WallTime wall_;
+};
+
+class BootTest : public testing::Test {
+ public:
+  std::unique_ptr<Store> open(const std::string& boot, const StoreClock& clock) const {
+    SqliteOptions options = place.options();
+    options.boot_id = boot;
+    auto store = open_sqlite_store(options, clock);
+    if (store) return std::move(*store);
+    ADD_FAILURE() << testing::PrintToString(store.error());
+    return nullptr;
+  }
+
+  // A store in use, ten days after the machine started.
+  void live_through_the_first_boot() {
+    const auto store = open("first", before);
+    commit(*store, [](Transaction& transaction) {
+      Lease held = make_lease(1, "/held");
+      held.acquired_at = held.created_at = held.updated_at = held.last_heartbeat_at = Time{240h};
+      held.expires_at = Time{240h + 5min};
+      transaction.put(held);
+      Lease forever = make_lease(2, "/forever");
+      forever.expires_at = kForever;
+      forever.idle_at = Time{240h + 1min};
+      transaction.put(forever);
+      Lease over = make_lease(3, "/over");
+      over.status = Status::released;
+      over.ended_by = EndCause::released;
+      over.updated_at = Time{239h};
+      transaction.put(over);
+      Ticket waiting = make_ticket(1, {"/held"});
+      waiting.arrival = waiting.order = Time{240h};
+      waiting.wait_until = waiting.proven_until = Time{240h + 1min};
+      transaction.put(waiting);
+      Notice notice = make_notice(1, held);
+      notice.at = Time{240h};
+      notice.drop_at = Time{241h};
+      transaction.put(notice);
+      Answer answer = make_answer("key", {held});
+      answer.drop_at = Time{241h};
+      transaction.put(answer);
+      Event event = make_event(held);
+      event.at = Time{240h};
+      event.wall = transaction.wall();
+      transaction.append(event);
+    });
+    commit(*store, [&](Transaction& transaction) { last_token = transaction.next_token(); });
+  }
+
+  // Nothing of the first boot is in the way at `now`.
+  static void expect_all_over(View& view) {
+    for (const Lease& lease : view.leases({})) {
+      EXPECT_LE(lease.expires_at, Time{}) << lease.path;
+      EXPECT_LE(lease.acquired_at, Time{}) << lease.path;
+      EXPECT_LE(lease.last_heartbeat_at, Time{}) << lease.path;
+      EXPECT_LE(lease.updated_at, Time{}) << lease.path;
+    }
+    EXPECT_EQ(view.leases({}).size(), 2U) << "until somebody records it";
+    const Due due = view.due(view.now(), 10);
+    EXPECT_EQ(due.leases.size(), 2U);
+    ASSERT_EQ(due.tickets.size(), 1U);
+    EXPECT_LE(due.tickets[0].wait_until, Time{});
+    EXPECT_LE(due.tickets[0].proven_until, Time{});
+    EXPECT_LE(due.tickets[0].order, Time{});
+    EXPECT_LE(view.lease(lease_id(2))->idle_at.value(), Time{});
+  }
+
+  const WallTime wall = ManualClock::kWallStart;
+  SqlitePlace place;
+  SetClock before{Time{240h}, wall};
+  Token last_token;
+};
+
+TEST_F(BootTest, NothingOfAnEarlierBootIsInTheWay) {
+  live_through_the_first_boot();
+  const SetClock clock(Time{3s}, wall + 1h);
+
+  const auto store = open("second", clock);
+
+  look(*store, expect_all_over);
+}
+
+TEST_F(BootTest, AtTheVeryFirstMomentToo) {
+  live_through_the_first_boot();
+  const SetClock clock(Time{}, wall + 1min);
+
+  const auto store = open("second", clock);
+
+  look(*store, expect_all_over);
+}
+
+TEST_F(BootTest, AWallClockThatWasSetBackChangesNothing) {
+  live_through_the_first_boot();
+  const SetClock clock(Time{3s}, wall - 1000h);
+
+  const auto store = open("second", clock);
+
+  look(*store, expect_all_over);
+  commit(*store, [&](Transaction& transaction) { EXPECT_GT(transaction.next_token(), last_token); });
+}
+
+// Without a battery the clock starts at the epoch.
+TEST_F(BootTest, AWallClockAtTheEpochChangesNothing) {
+  live_through_the_first_boot();
+  const SetClock clock(Time{3s}, WallTime{3s});
+
+  const auto store = open("second", clock);
+
+  look(*store, expect_all_over);
+  commit(*store, [&](Transaction& transaction) { EXPECT_GT(transaction.next_token(), last_token); });
+}
+
+TEST_F(BootTest, TimesAreWhatPeopleRememberThemToBe) {
+  live_through_the_first_boot();
+  const SetClock clock(Time{3s}, wall + 1h);
+
+  const auto store = open("second", clock);
+
+  look(*store, [&](View& view) {
+    EXPECT_EQ(view.lease(lease_id(1))->acquired_at, Time{3s - 1h});
+    EXPECT_EQ(view.lease(lease_id(1))->expires_at, Time{3s - 55min});
+    EXPECT_EQ(view.lease(lease_id(3))->updated_at, Time{3s - 2h});
+    const std::vector<Event> events = view.history({});
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(events[0].wall, wall);
+    EXPECT_EQ(events[0].at, Time{3s - 1h});
+  });
+}
+
+TEST_F(BootTest, WhatIsKeptForAWhileIsKeptForThatLong) {
+  live_through_the_first_boot();
+  SetClock clock(Time{3s}, wall + 30min);
+
+  const auto store = open("second", clock);
+
+  look(*store, [&](View& view) {
+    const std::vector<Notice> notices = view.notices(ann());
+    ASSERT_EQ(notices.size(), 1U);
+    EXPECT_EQ(notices[0].drop_at, Time{3s + 30min});
+    EXPECT_EQ(notices[0].at, Time{3s - 30min});
+    EXPECT_EQ(view.answer(ann(), "key")->drop_at, Time{3s + 30min});
+  });
+  clock.advance(31min);
+  commit(*store, [](Transaction& transaction) {
+    EXPECT_GT(transaction.forget(Time{-24h}, WallTime{}, 100), 0U);
+    EXPECT_TRUE(transaction.notices(ann()).empty());
+  });
+}
+
+TEST_F(BootTest, TokensAndSequencesGoOn) {
+  live_through_the_first_boot();
+  const SetClock clock(Time{3s}, wall + 1h);
+
+  const auto store = open("second", clock);
+
+  commit(*store, [&](Transaction& transaction) {
+    EXPECT_GT(transaction.next_token(), last_token);
+    Event event = make_event(make_lease(9, "/new"));
+    event.at = transaction.now();
+    event.wall = transaction.wall();
+    transaction.append(event);
+    const std::vector<Event> events = transaction.history({});
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_GT(events[1].sequence, events[0].sequence);
+    EXPECT_EQ(events[1].at, Time{3s});
+  });
+}
+
+TEST_F(BootTest, LeasesOfTwoBootsAgoAreStillOver) {
+  live_through_the_first_boot();
+  const SetClock second(Time{3s}, wall + 1h);
+  (void)open("second", second);
+  const SetClock third(Time{1s}, wall + 2h);
+
+  const auto store = open("third", third);
+
+  look(*store, [&](View& view) {
+    expect_all_over(view);
+    EXPECT_EQ(view.lease(lease_id(1))->acquired_at, Time{1s - 2h});
+    EXPECT_EQ(view.history({}).at(0).at, Time{1s - 2h});
+  });
+}
+
+TEST_F(BootTest, TheSameBootLeavesEverythingAlone) {
+  live_through_the_first_boot();
+  const std::string all = "SELECT * FROM leases; SELECT * FROM tickets; SELECT * FROM store";
+  const std::string as_it_was = run_sql(place.database(), all);
+
+  (void)open("first", before);
+
+  EXPECT_EQ(run_sql(place.database(), all), as_it_was);
+}
+
+TEST_F(BootTest, LeasesOfThisBootAreLive) {
+  live_through_the_first_boot();
+  const SetClock clock(Time{3s}, wall + 1h);
+  const auto store = open("second", clock);
+  commit(*store, [](Transaction& transaction) {
+    Lease lease = make_lease(9, "/new");
+    lease.expires_at = Time{3s + 5min};
+    transaction.put(lease);
+  });
+
+  const auto again = open("second", clock);
+
+  look(*again, [](View& view) {
+    EXPECT_EQ(view.lease(lease_id(9))->expires_at, Time{3s + 5min});
+    EXPECT_EQ(view.due(view.now(), 10).leases.size(), 2U);
+  });
+}
+
+}  // namespace
+}  // namespace leasehold

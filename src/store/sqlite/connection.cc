@@ -1,0 +1,171 @@
+#include "store/sqlite/connection.h"
+
+#include <fmt/format.h>
+
+namespace leasehold::sqlite {
+namespace {
+
+// Writers queue at our own gate, so SQLite's locks are busy only while another process recovers the log.
+constexpr int kBusyMilliseconds = 5'000;
+
+[[noreturn]] void throw_failure(sqlite3* handle) {
+  const char* name = sqlite3_db_filename(handle, "main");
+  const int code = sqlite3_extended_errcode(handle);
+  throw Failure{explain(code, sqlite3_errmsg(handle), name != nullptr ? name : ""), code};
+}
+
+void check(int code, sqlite3_stmt* statement) {
+  if (code != SQLITE_OK) throw_failure(sqlite3_db_handle(statement));
+}
+
+}  // namespace
+
+void throw_corrupt(std::string_view what) {
+  throw Failure{{Code::corrupt, fmt::format("The store holds {}, which no version of Leasehold wrote. "
+                                            "Look at it with: lease doctor",
+                                            what)}};
+}
+
+Error explain(int sqlite_code, std::string_view message, const std::string& path) {
+  switch (sqlite_code & 0xff) {
+    case SQLITE_FULL:
+      return {Code::unavailable,
+              fmt::format("The disk under {} is full; nothing was written. Free some space and try again; "
+                          "lease release works meanwhile.",
+                          path)};
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_CANTOPEN:
+      return {Code::unavailable,
+              fmt::format("Cannot write the store {}: {}. Check who owns it and its folder, and their modes "
+                          "(0600 and 0700).",
+                          path, message)};
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return {Code::corrupt,
+              fmt::format("The store {} is damaged or not a database: {}. Nothing was written. "
+                          "Look at it with: lease doctor",
+                          path, message)};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {Code::unavailable, fmt::format("Another program keeps {} locked: {}. Nothing was written. Only "
+                                             "lease may open it.",
+                                             path, message)};
+    default:
+      return {Code::unavailable, fmt::format("The store {} failed: {}.", path, message)};
+  }
+}
+
+// What is bound stays, and is bound anew before the next step.
+Query::~Query() { sqlite3_reset(statement_); }
+
+Query& Query::bind(std::string_view value) {
+  // A null pointer would bind NULL.
+  const char* data = value.data() != nullptr ? value.data() : "";
+  check(sqlite3_bind_text(statement_, ++bound_, data, static_cast<int>(value.size()), SQLITE_STATIC),
+        statement_);
+  return *this;
+}
+
+Query& Query::bind(std::int64_t value) {
+  check(sqlite3_bind_int64(statement_, ++bound_, value), statement_);
+  return *this;
+}
+
+Query& Query::bind(std::optional<std::int64_t> value) { return value ? bind(*value) : bind_null(); }
+
+Query& Query::bind_null() {
+  check(sqlite3_bind_null(statement_, ++bound_), statement_);
+  return *this;
+}
+
+bool Query::step() {
+  column_ = 0;
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) throw_failure(sqlite3_db_handle(statement_));
+  return false;
+}
+
+void Query::run() {
+  while (step()) {
+  }
+}
+
+std::string_view Query::text() {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column_));
+  const int size = sqlite3_column_bytes(statement_, column_++);
+  return data != nullptr ? std::string_view(data, static_cast<std::size_t>(size)) : std::string_view();
+}
+
+std::int64_t Query::integer() { return sqlite3_column_int64(statement_, column_++); }
+
+std::optional<std::int64_t> Query::maybe_integer() {
+  if (sqlite3_column_type(statement_, column_) == SQLITE_NULL) {
+    ++column_;
+    return std::nullopt;
+  }
+  return integer();
+}
+
+Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, const char* vfs) {
+  sqlite3* handle = nullptr;
+  // The pool hands a connection to one thread at a time, so SQLite need not lock.
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, vfs);
+  if (code != SQLITE_OK) {
+    Error error = explain(code, handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code), path);
+    sqlite3_close_v2(handle);
+    return fail(std::move(error));
+  }
+  std::unique_ptr<Connection> connection(new Connection(path, handle));
+  sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  sqlite3_wal_hook(
+      handle,
+      [](void* self, sqlite3*, const char*, int pages) {
+        static_cast<Connection*>(self)->log_pages_ = pages;
+        return SQLITE_OK;
+      },
+      connection.get());
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  // A schema somebody tampered with must not run code of its own choice.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  return connection;
+}
+
+Connection::~Connection() {
+  for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
+  sqlite3_close(handle_);
+}
+
+Query Connection::query(const char* sql) {
+  sqlite3_stmt*& statement = statements_[sql];
+  if (statement == nullptr &&
+      sqlite3_prepare_v3(handle_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) != SQLITE_OK) {
+    throw_failure(handle_);
+  }
+  return Query(statement);
+}
+
+void Connection::execute(const char* sql) {
+  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) throw_failure(handle_);
+}
+
+void Connection::checkpoint() {
+  // Passive: waits for no reader. What a reader still needs is moved next time.
+  sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  log_pages_ = 0;
+}
+
+bool Connection::empty_log() {
+  sqlite3_busy_timeout(handle_, 0);
+  const int code = sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(handle_, kBusyMilliseconds);
+  log_pages_ = 0;
+  return code == SQLITE_OK;
+}
+
+}  // namespace leasehold::sqlite

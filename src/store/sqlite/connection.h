@@ -1,0 +1,98 @@
+// One connection to SQLite: its statements, its rows, its errors. Nothing here knows what a lease is.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "leasehold/result.h"
+
+namespace leasehold::sqlite {
+
+// Thrown by whatever fails below a call of the store, and caught by that call only.
+struct Failure {
+  Error error;
+  int sqlite_code = 0;  // Extended; 0 if SQLite itself did not fail.
+};
+
+// A row that cannot be what we wrote.
+[[noreturn]] void throw_corrupt(std::string_view what);
+
+// One use of a prepared statement. Values are bound, and columns read, in the order they stand in the SQL.
+class Query {
+ public:
+  explicit Query(sqlite3_stmt* statement) : statement_(statement) {}
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+  ~Query();
+
+  // Text is not copied: it must live until the last step().
+  Query& bind(std::string_view value);
+  Query& bind(std::int64_t value);
+  Query& bind(std::optional<std::int64_t> value);
+  Query& bind_null();
+  template <class... Values>
+  Query& bind_all(const Values&... values) {
+    (bind(values), ...);
+    return *this;
+  }
+
+  // True: a row is there to be read.
+  bool step();
+  // For statements that return no rows.
+  void run();
+
+  std::string_view text();  // Valid until the next step(). NULL reads as empty.
+  std::int64_t integer();
+  std::optional<std::int64_t> maybe_integer();
+
+ private:
+  sqlite3_stmt* statement_;
+  int bound_ = 0;
+  int column_ = 0;
+};
+
+// Not thread-safe: one thread at a time.
+class Connection {
+ public:
+  // Opens an existing file. Error: unavailable.
+  static Result<std::unique_ptr<Connection>> open(const std::string& path, const char* vfs);
+
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  // `sql` is a literal: the statement is prepared once and found again by its address.
+  Query query(const char* sql);
+  // For what is said once: schema changes, pragmas.
+  void execute(const char* sql);
+
+  sqlite3* handle() { return handle_; }
+  const std::string& path() const { return path_; }
+  std::int64_t changes() const { return sqlite3_changes64(handle_); }
+
+  // Pages in the write-ahead log after this connection's last commit.
+  int log_pages() const { return log_pages_; }
+  // Moves what it can from the log into the file. Only inside the gate (WAL-reset bug, decisions.md).
+  void checkpoint();
+  // The same, and gives the log's space back. False: somebody reads it, or the disk is full.
+  bool empty_log();
+
+ private:
+  Connection(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
+
+  std::string path_;
+  sqlite3* handle_;
+  std::unordered_map<const char*, sqlite3_stmt*> statements_;
+  int log_pages_ = 0;
+};
+
+// What an SQLite error means for whoever asked, with the file's name and what to do.
+Error explain(int sqlite_code, std::string_view message, const std::string& path);
+
+}  // namespace leasehold::sqlite

@@ -1,0 +1,266 @@
+// A disk that is full: nothing is lost, nothing is granted, and what is held can be given back.
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "env/child.h"
+#include "store/sqlite/store_folder.h"
+#include "support/private_mounts.h"
+#include "support/raw_sqlite.h"
+#include "support/sqlite_place.h"
+
+namespace leasehold {
+namespace {
+
+// What a child says; each line is one step.
+class Report {
+ public:
+  template <class... Values>
+  void add(fmt::format_string<Values...> format, Values&&... values) {
+    text_ += fmt::format(format, std::forward<Values>(values)...) + '\n';
+  }
+  void tell(const char* step, const Result<void>& done) {
+    if (done) {
+      add("{}: done", step);
+    } else {
+      add("{}: {}: {}", step, info(done.error().code).name, done.error().message);
+    }
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// A store alone on a small disk that nobody else sees. Made in a child process.
+class SmallDisk {
+ public:
+  bool mount_it() const {
+    return enter_private_mounts() && mkdir(place.folder().c_str(), 0700) == 0 &&
+           mount("none", place.folder().c_str(), "tmpfs", 0, "size=32m,mode=0700") == 0;
+  }
+
+  // Takes what is left, to the last byte or almost.
+  void fill(std::size_t leave = 0) const {
+    const std::string path = place.folder() + "/filler";
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    static const std::string block(4096, 'f');
+    off_t size = 0;
+    for (ssize_t count = 0; (count = write(file, block.data(), block.size())) > 0;) size += count;
+    const bool cut = ftruncate(file, size - static_cast<off_t>(leave)) == 0;
+    LEASEHOLD_CHECK(cut);
+    close(file);
+  }
+  void free_it() const { unlink((place.folder() + "/filler").c_str()); }
+
+  off_t reserve() const {
+    struct stat there{};
+    return stat((place.folder() + "/reserve").c_str(), &there) == 0 ? there.st_size : -1;
+  }
+
+  SqlitePlace place;
+};
+
+Lease ended(Lease lease) {
+  lease.status = Status::released;
+  lease.ended_by = EndCause::released;
+  return lease;
+}
+
+Result<void> acquire(Store& store, int number) {
+  return try_commit(store, [&](Transaction& transaction) {
+    const Lease lease = make_lease(number, fmt::format("/file/{}", number));
+    transaction.put(lease);
+    transaction.append(make_event(lease));
+  });
+}
+
+Result<void> release(Store& store, int number) {
+  return try_commit(
+      store,
+      [&](Transaction& transaction) {
+        const Lease lease = ended(transaction.lease(lease_id(number)).value());
+        transaction.put(lease);
+        transaction.append(make_event(lease));
+      },
+      true);
+}
+
+std::size_t held(Store& store) {
+  std::size_t count = 0;
+  look(store, [&](View& view) { count = view.leases({}).size(); });
+  return count;
+}
+
+std::string inside(const std::function<std::string(const SmallDisk&)>& work) {
+  const SmallDisk disk;
+  const Child child([&] { return disk.mount_it() ? work(disk) : refusal("a small disk"); });
+  std::string answer = child.answer();
+  // The only name in it that differs from run to run.
+  for (std::size_t at = 0; (at = answer.find(disk.place.folder())) != std::string::npos;) {
+    answer.replace(at, disk.place.folder().size(), "STORE");
+  }
+  return answer;
+}
+
+constexpr const char* kFull =
+    "unavailable: The disk under STORE/leases.db is full; nothing was written. Free some space and try "
+    "again; "
+    "lease release works meanwhile.";
+
+TEST(FullDisk, RefusesToGrantAndLosesNothing) {
+  const std::string answer = inside([](const SmallDisk& disk) {
+    Report report;
+    const auto store = disk.place.open();
+    disk.fill();
+    // Some find space in what the store has already.
+    int granted = 0;
+    Result<void> last = acquire(*store, 0);
+    while (last && granted < 20'000) last = acquire(*store, ++granted);
+    report.tell("acquire", last);
+    report.add("lost: {}", static_cast<std::size_t>(granted) - held(*store));
+    disk.free_it();
+    report.tell("acquire", acquire(*store, granted));
+    report.add("lost: {}", static_cast<std::size_t>(granted) + 1 - held(*store));
+    report.add("check: {}", run_sql(disk.place.database(), "PRAGMA integrity_check"));
+    return report.text();
+  });
+  SKIP_IF_REFUSED(answer);
+
+  EXPECT_EQ(answer, fmt::format("acquire: {}\n"
+                                "lost: 0\n"
+                                "acquire: done\n"
+                                "lost: 0\n"
+                                "check: ok\n\n",
+                                kFull));
+}
+
+TEST(FullDisk, WhoeverAcquiresLeavesEnoughToGiveBack) {
+  const std::string answer = inside([](const SmallDisk& disk) {
+    Report report;
+    const auto store = disk.place.open();
+    int acquired = 0;
+    int released = 0;
+    while (acquired < 100) (void)acquire(*store, acquired++);
+    run_sql(disk.place.database(), "PRAGMA wal_checkpoint(TRUNCATE)");
+    disk.fill();
+    report.add("reserve: {}", disk.reserve());
+    for (int round = 0; round < 20; ++round) {
+      while (acquired < 500 && acquire(*store, acquired)) ++acquired;
+      if (released == acquired) continue;
+      if (const auto done = release(*store, released++); !done) report.tell("release", done);
+    }
+    while (released < acquired && report.text().size() < 1'000) {
+      if (const auto done = release(*store, released++); !done) report.tell("release", done);
+    }
+    report.add("held: {}", held(*store));
+    report.add("check: {}", run_sql(disk.place.database(), "PRAGMA integrity_check"));
+    return report.text();
+  });
+  SKIP_IF_REFUSED(answer);
+
+  EXPECT_EQ(answer,
+            "reserve: 1048576\n"
+            "held: 0\n"
+            "check: ok\n\n");
+}
+
+// The log grows long before it is moved into the file.
+TEST(FullDisk, ALogThatFillsTheDiskMakesRoom) {
+  const std::string answer = inside([](const SmallDisk& disk) {
+    Report report;
+    const auto store = disk.place.open();
+    // Leaves a few hundred pages.
+    disk.fill(4 << 20);
+    for (int i = 0; i < 1'000 && report.text().size() < 1'000; ++i) {
+      const auto done =
+          try_commit(*store, [](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });
+      if (!done) report.tell("put", done);
+    }
+    report.add("held: {}, reserve: {}", held(*store), disk.reserve());
+    return report.text();
+  });
+  SKIP_IF_REFUSED(answer);
+
+  EXPECT_EQ(answer, "held: 1, reserve: 1048576\n");
+}
+
+TEST(FullDisk, LeasesCanBeGivenBackOneByOne) {
+  const std::string answer = inside([](const SmallDisk& disk) {
+    constexpr int kLeases = 100;
+    Report report;
+    const auto store = disk.place.open();
+    for (int i = 0; i < kLeases; ++i) (void)acquire(*store, i);
+    report.add("held: {}, reserve: {}", held(*store), disk.reserve());
+    disk.fill();
+    for (int i = 0; i < kLeases && report.text().size() < 1'000; ++i) {
+      if (const auto done = release(*store, i); !done) report.tell("release", done);
+    }
+    report.add("held: {}", held(*store));
+    report.add("check: {}", run_sql(disk.place.database(), "PRAGMA integrity_check"));
+    return report.text();
+  });
+  SKIP_IF_REFUSED(answer);
+
+  EXPECT_EQ(answer,
+            "held: 100, reserve: 1048576\n"
+            "held: 0\n"
+            "check: ok\n\n");
+}
+
+// As `lease release` does it: each time a process of its own.
+TEST(FullDisk, AStoreThatIsOpenedAnewGivesBackToo) {
+  const std::string answer = inside([](const SmallDisk& disk) {
+    Report report;
+    for (int i = 0; i < 20; ++i) (void)acquire(*disk.place.open(), i);
+    disk.fill();
+    for (int i = 0; i < 20 && report.text().size() < 1'000; ++i) {
+      const auto store = disk.place.try_open();
+      if (!store) {
+        report.add("open {}: {}", i, store.error().message);
+      } else if (const auto done = release(**store, i); !done) {
+        report.tell("release", done);
+      }
+    }
+    disk.free_it();
+    report.add("held: {}", held(*disk.place.open()));
+    return report.text();
+  });
+  SKIP_IF_REFUSED(answer);
+
+  EXPECT_EQ(answer, "held: 0\n");
+}
+
+TEST(FullDisk, AStoreCannotBeMadeOnIt) {
+  const std::string answer = inside([](const SmallDisk& disk) {
+    disk.fill();
+    const auto store = disk.place.try_open();
+    std::string text =
+        store ? "opened" : fmt::format("{}: {}\n", info(store.error().code).name, store.error().message);
+    disk.free_it();
+    return text + (disk.place.try_open() ? "opened" : "not opened");
+  });
+  SKIP_IF_REFUSED(answer);
+
+  EXPECT_EQ(answer, std::string(kFull) + "\nopened");
+}
+
+TEST(FullDisk, ASpentReserveIsFilledAgainWhenTheLogIsMoved) {
+  const std::string answer = inside([](const SmallDisk& disk) {
+    const auto store = disk.place.open();
+    sqlite::spend_reserve(disk.place.folder());
+    int transactions = 0;
+    while (disk.reserve() != 1 << 20 && ++transactions < 5'000) {
+      commit(*store, [&](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });
+    }
+    return fmt::format("filled again: {}", transactions < 5'000);
+  });
+  SKIP_IF_REFUSED(answer);
+
+  EXPECT_EQ(answer, "filled again: true");
+}
+
+}  // namespace
+}  // namespace leasehold

@@ -1,0 +1,290 @@
+// What a view of the SQLite store reads.
+#include <algorithm>
+#include <set>
+
+#include "model/scope.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/transaction.h"
+
+namespace leasehold::sqlite {
+namespace {
+
+template <class Record>
+std::vector<Record> all(Query& query, Record (*read)(Query&)) {
+  std::vector<Record> records;
+  while (query.step()) records.push_back(read(query));
+  return records;
+}
+
+template <class Record>
+std::optional<Record> first(Query& query, Record (*read)(Query&)) {
+  if (!query.step()) return std::nullopt;
+  return read(query);
+}
+
+// Everything below a path lies in this range of texts: '0' comes right after '/'.
+std::string end_of_range(std::string prefix) {
+  prefix.back() = '0';
+  return prefix;
+}
+
+std::int64_t sql_limit(std::size_t limit) {
+  constexpr std::size_t kMost = std::size_t{1} << 40;
+  return static_cast<std::int64_t>(std::min(limit, kMost));
+}
+
+// Binds a condition that holds for everything when nothing is asked: (?n IS NULL OR column = ?n).
+void bind_if_any(Query& query, const std::optional<std::string>& value) {
+  if (value) {
+    query.bind(*value);
+  } else {
+    query.bind_null();
+  }
+}
+
+}  // namespace
+
+SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspace, const StoreClock& clock)
+    : connection_(connection), workspace_(std::move(workspace)) {
+  Query query = connection_.query(
+      "SELECT boot_sequence, last_sequence, last_token,"
+      " EXISTS (SELECT 1 FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = ?1 AND status = "
+      "'active'"
+      " AND subtree = 1),"
+      " EXISTS (SELECT 1 FROM ticket_paths WHERE workspace = ?1) FROM store");
+  if (!query.bind(workspace_).step()) throw_corrupt("no row in the table 'store'");
+  numbers_.boot_sequence = static_cast<std::uint64_t>(query.integer());
+  numbers_.last_sequence = static_cast<std::uint64_t>(query.integer());
+  numbers_.last_token = static_cast<std::uint64_t>(query.integer());
+  has_subtrees_ = query.integer() != 0;
+  has_waiters_ = query.integer() != 0;
+  // Read after the snapshot was taken: nothing in it is from later than now.
+  now_ = clock.now();
+  wall_ = clock.wall();
+}
+
+void SqliteTransaction::remember(const Lease& lease) {
+  stored_.insert_or_assign(lease.id.text, StoredLease{lease.scope(), lease.holder.owner, lease.holder.pr_id,
+                                                      lease.status == Status::active});
+}
+
+Lease SqliteTransaction::read_and_remember(Query& row) {
+  Lease lease = read_lease(row);
+  remember(lease);
+  return lease;
+}
+
+std::vector<Lease> SqliteTransaction::all_leases(Query& query) {
+  std::vector<Lease> leases;
+  while (query.step()) leases.push_back(read_and_remember(query));
+  return leases;
+}
+
+std::vector<Lease> SqliteTransaction::leases_at(const Scope& scope) {
+  Query at = connection_.query("SELECT " LEASE_COLUMNS
+                               " FROM leases INDEXED BY idx_leases_live WHERE workspace = ? AND file_path = ?"
+                               " AND status = 'active'");
+  std::vector<Lease> found = all_leases(at.bind_all(workspace_, scope.path));
+  if (has_subtrees_) {
+    for (const std::string& above : ancestors(scope.path)) {
+      Query subtree =
+          connection_.query("SELECT " LEASE_COLUMNS
+                            " FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = ? AND"
+                            " file_path = ? AND status = 'active' AND subtree = 1");
+      std::ranges::move(all_leases(subtree.bind_all(workspace_, above)), std::back_inserter(found));
+    }
+  }
+  if (scope.subtree && is_path(scope.path)) {
+    const std::string prefix = prefix_below(scope.path);
+    // Not the path itself again: "/" is in its own range.
+    Query below =
+        connection_.query("SELECT " LEASE_COLUMNS
+                          " FROM leases INDEXED BY idx_leases_live WHERE workspace = ? AND file_path >= ?"
+                          " AND file_path < ? AND file_path <> ? AND status = 'active'");
+    const std::string end = end_of_range(prefix);
+    std::ranges::move(all_leases(below.bind_all(workspace_, prefix, end, scope.path)),
+                      std::back_inserter(found));
+  }
+  return found;
+}
+
+std::vector<Ticket> SqliteTransaction::tickets_at(const Scope& scope) {
+  if (!has_waiters_) return {};
+  std::vector<std::string> places = ancestors(scope.path);
+  places.push_back(scope.path);
+  std::set<std::string> ids;
+  for (const std::string& place : places) {
+    Query at = connection_.query(
+        "SELECT ticket_id FROM ticket_paths WHERE workspace = ? AND file_path = ? AND (subtree = 1 OR ?)");
+    at.bind_all(workspace_, place, std::int64_t{place == scope.path});
+    while (at.step()) ids.emplace(at.text());
+  }
+  if (scope.subtree && is_path(scope.path)) {
+    const std::string prefix = prefix_below(scope.path);
+    const std::string end = end_of_range(prefix);
+    Query below = connection_.query(
+        "SELECT ticket_id FROM ticket_paths WHERE workspace = ? AND file_path >= ? AND file_path < ?");
+    below.bind_all(workspace_, prefix, end);
+    while (below.step()) ids.emplace(below.text());
+  }
+  std::vector<Ticket> found;
+  for (const std::string& id : ids) {
+    if (auto waiting = ticket({id})) found.push_back(std::move(*waiting));
+  }
+  return found;
+}
+
+std::optional<Lease> SqliteTransaction::lease(const LeaseId& id) {
+  Query query = connection_.query("SELECT " LEASE_COLUMNS " FROM leases WHERE id = ? AND workspace = ?");
+  if (!query.bind_all(id.text, workspace_).step()) return std::nullopt;
+  return read_and_remember(query);
+}
+
+std::optional<Ticket> SqliteTransaction::ticket(const GroupId& id) {
+  if (const auto known = tickets_.find(id.text); known != tickets_.end()) return known->second;
+  Query query = connection_.query("SELECT " TICKET_COLUMNS " FROM tickets WHERE id = ? AND workspace = ?");
+  auto found = first(query.bind_all(id.text, workspace_), read_ticket);
+  if (found) tickets_.emplace(id.text, *found);
+  return found;
+}
+
+std::optional<Lease> SqliteTransaction::last_lease(const Owner& owner, const std::string& path) {
+  Query query =
+      connection_.query("SELECT " LEASE_COLUMNS
+                        " FROM leases INDEXED BY idx_leases_file_path WHERE file_path = ? AND agent_id = ?"
+                        " AND session_id = ? AND workspace = ? AND status NOT IN ('pending', 'failed')"
+                        " ORDER BY rowid DESC LIMIT 1");
+  if (!query.bind_all(path, owner.agent_id, owner.session_id, workspace_).step()) return std::nullopt;
+  return read_and_remember(query);
+}
+
+std::vector<std::string> SqliteTransaction::agents_in(const std::string& session_id) {
+  std::set<std::string> agents;
+  Query query = connection_.query("SELECT agent_id FROM owners WHERE workspace = ? AND session_id = ?");
+  query.bind_all(workspace_, session_id);
+  while (query.step()) agents.emplace(query.text());
+  for (const auto& [owner, change] : counts_) {
+    if (owner.session_id == session_id) agents.insert(owner.agent_id);
+  }
+  return {agents.begin(), agents.end()};
+}
+
+std::vector<Lease> SqliteTransaction::leases(const Filter& filter) {
+  if (filter.session_id && !filter.agent_id) {
+    // No index leads from a session to its leases, but its agents are few.
+    std::vector<Lease> found;
+    for (const std::string& agent : agents_in(*filter.session_id)) {
+      std::ranges::move(leases({agent, filter.session_id, filter.pr_id}), std::back_inserter(found));
+    }
+    return found;
+  }
+  // The narrowest index that serves; the rest of the filter is compared.
+  const char* sql = "SELECT " LEASE_COLUMNS
+                    " FROM leases INDEXED BY idx_leases_live WHERE workspace = ?1 AND status = 'active'"
+                    " AND (?2 IS NULL OR agent_id = ?2) AND (?3 IS NULL OR session_id = ?3)"
+                    " AND (?4 IS NULL OR pr_id = ?4)";
+  if (filter.agent_id) {
+    sql = "SELECT " LEASE_COLUMNS
+          " FROM leases INDEXED BY idx_leases_agent_status WHERE workspace = ?1 AND status = 'active'"
+          " AND agent_id = ?2 AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)";
+  } else if (filter.pr_id && !filter.pr_id->empty()) {
+    sql = "SELECT " LEASE_COLUMNS
+          " FROM leases INDEXED BY idx_leases_live_pr WHERE workspace = ?1 AND status = 'active'"
+          " AND ?2 IS NULL AND ?3 IS NULL AND pr_id = ?4 AND pr_id <> ''";
+  }
+  Query query = connection_.query(sql);
+  query.bind(workspace_);
+  bind_if_any(query, filter.agent_id);
+  bind_if_any(query, filter.session_id);
+  bind_if_any(query, filter.pr_id);
+  return all_leases(query);
+}
+
+std::vector<Ticket> SqliteTransaction::tickets(const Filter& filter) {
+  if (!has_waiters_) return {};
+  Query query = connection_.query(
+      "SELECT id FROM tickets INDEXED BY idx_tickets_waiting WHERE workspace = ?1 AND status = 'pending' AND"
+      " (?2 IS NULL OR agent_id = ?2) AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)");
+  query.bind(workspace_);
+  bind_if_any(query, filter.agent_id);
+  bind_if_any(query, filter.session_id);
+  bind_if_any(query, filter.pr_id);
+  return tickets_of(query);
+}
+
+// The tickets whose ids the query finds.
+std::vector<Ticket> SqliteTransaction::tickets_of(Query& query) {
+  std::vector<Ticket> found;
+  while (query.step()) {
+    if (auto waiting = ticket({std::string(query.text())})) found.push_back(std::move(*waiting));
+  }
+  return found;
+}
+
+std::size_t SqliteTransaction::lease_count(const Owner& owner) {
+  Query query =
+      connection_.query("SELECT leases FROM owners WHERE workspace = ? AND agent_id = ? AND session_id = ?");
+  std::int64_t held = 0;
+  if (query.bind_all(workspace_, owner.agent_id, owner.session_id).step()) held = query.integer();
+  if (const auto changed = counts_.find(owner); changed != counts_.end()) held += changed->second;
+  return static_cast<std::size_t>(std::max<std::int64_t>(held, 0));
+}
+
+std::vector<Notice> SqliteTransaction::notices(const Owner& owner) {
+  Query query = connection_.query("SELECT " NOTICE_COLUMNS
+                                  " FROM notices WHERE workspace = ? AND agent_id = ? AND session_id = ?");
+  return all(query.bind_all(workspace_, owner.agent_id, owner.session_id), read_notice);
+}
+
+std::optional<Answer> SqliteTransaction::answer(const Owner& owner, const std::string& key) {
+  Query query =
+      connection_.query("SELECT " ANSWER_COLUMNS
+                        " FROM answers WHERE workspace = ? AND agent_id = ? AND session_id = ? AND key = ?");
+  return first(query.bind_all(workspace_, owner.agent_id, owner.session_id, key), read_answer);
+}
+
+Due SqliteTransaction::due(Time moment, std::size_t limit) {
+  Query leases = connection_.query("SELECT " LEASE_COLUMNS
+                                   " FROM leases INDEXED BY idx_leases_live_deadline WHERE workspace = ? AND"
+                                   " deadline_ns <= ? AND status = 'active' ORDER BY deadline_ns LIMIT ?");
+  Due found = {.leases = all_leases(leases.bind_all(workspace_, to_column(moment), sql_limit(limit)))};
+  if (!has_waiters_) return found;
+  Query tickets = connection_.query(
+      "SELECT id FROM tickets INDEXED BY idx_tickets_waiting WHERE workspace = ? AND deadline_ns <= ? AND"
+      " status = 'pending' ORDER BY deadline_ns LIMIT ?");
+  found.tickets = tickets_of(tickets.bind_all(workspace_, to_column(moment), sql_limit(limit)));
+  return found;
+}
+
+std::vector<Event> SqliteTransaction::history(const HistoryQuery& query) {
+  // By path there is an index; anything else is found going back from the newest.
+  const char* sql = "SELECT " EVENT_COLUMNS
+                    " FROM lease_history WHERE id > ?1 AND workspace = ?2 AND (?3 IS NULL OR file_path = ?3)"
+                    " AND (?4 IS NULL OR agent_id = ?4) AND (?5 IS NULL OR lease_id = ?5)"
+                    " AND (?6 IS NULL OR event_us >= ?6) ORDER BY id DESC LIMIT ?7";
+  if (query.path) {
+    sql = "SELECT " EVENT_COLUMNS
+          " FROM lease_history INDEXED BY idx_lease_history_path WHERE id > ?1 AND workspace = ?2 AND "
+          "file_path = ?3"
+          " AND (?4 IS NULL OR agent_id = ?4) AND (?5 IS NULL OR lease_id = ?5)"
+          " AND (?6 IS NULL OR event_us >= ?6) ORDER BY rowid DESC LIMIT ?7";
+  }
+  const std::string after = sequence_text(query.after);
+  const auto lease_id = query.lease_id ? std::optional(query.lease_id->text) : std::nullopt;
+  Query rows = connection_.query(sql);
+  rows.bind_all(after, workspace_);
+  bind_if_any(rows, query.path);
+  bind_if_any(rows, query.agent_id);
+  bind_if_any(rows, lease_id);
+  rows.bind(query.since ? std::optional(to_column(*query.since)) : std::nullopt);
+  rows.bind(query.limit == 0 ? -1 : sql_limit(query.limit));
+  std::vector<Event> events = all(rows, read_event);
+  std::ranges::reverse(events);
+  for (Event& event : events) {
+    // The time line of an earlier boot is gone; people's clocks go on.
+    if (event.sequence <= numbers_.boot_sequence) event.at = std::min(Time{}, now_ + (event.wall - wall_));
+  }
+  return events;
+}
+
+}  // namespace leasehold::sqlite

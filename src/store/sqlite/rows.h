@@ -1,0 +1,49 @@
+// Records as rows: each reads and binds its columns in the order its column list names them.
+#pragma once
+
+#include "leasehold/lease.h"
+#include "store/records.h"
+#include "store/sqlite/connection.h"
+
+namespace leasehold::sqlite {
+
+// The columns that make a lease again. Those for people only (created_at, ttl_seconds, ...) are not read.
+#define LEASE_COLUMNS                                                                                       \
+  "leases.id, leases.workspace, file_path, subtree, mode, agent_id, session_id, pr_id, host, machine_id, "  \
+  "boot_id, pid_namespace, pid, start_time, token, status, ended_by, created_ns, acquired_ns, expires_ns, " \
+  "heartbeat_ns, updated_ns, idle_ns, recalled_ns, ttl_ms, renewal_count, max_renewals, group_id, room, "   \
+  "reason, trace, requested, paired_with, pairs, rule, attended"
+#define TICKET_COLUMNS                                                                               \
+  "tickets.id, tickets.workspace, request, sequence, arrival_ns, order_ns, upgrade, wait_until_ns, " \
+  "proven_until_ns, status, ended_by, ended_ns, leases, token"
+#define EVENT_COLUMNS                                                                                  \
+  "id, event_type, lease_id, group_id, agent_id, session_id, pr_id, file_path, subtree, mode, token, " \
+  "status_before, status_after, cause, renewal_count, count, event_ns, event_us, actor, reason, trace"
+#define NOTICE_COLUMNS                                                                                   \
+  "id, agent_id, session_id, cause, received, lease_id, file_path, token, actor, reason, at_ns, at_us, " \
+  "drop_ns"
+#define ANSWER_COLUMNS "agent_id, session_id, key, request_hash, group_id, leases, ttl_clamped, drop_ns"
+
+// All throw Failure for a row that cannot be a record.
+Lease read_lease(Query& row);
+Ticket read_ticket(Query& row);
+Event read_event(Query& row);
+Notice read_notice(Query& row);
+Answer read_answer(Query& row);
+
+// When somebody has to look at it again.
+Time earliest_deadline(const Lease& lease);
+Time earliest_deadline(const Ticket& ticket);
+
+inline std::int64_t to_column(Time time) { return time.time_since_epoch().count(); }
+inline std::int64_t to_column(WallTime time) { return time.time_since_epoch().count(); }
+std::optional<std::int64_t> to_column(std::optional<Time> time);
+
+// Lists are empty text where there is nothing, as is most often the case.
+std::string to_column(const std::vector<std::string>& texts);
+std::string to_column(const std::vector<LeaseId>& ids);
+
+// Sequences as text of equal length, so that their order is the numbers'.
+std::string sequence_text(std::uint64_t sequence);
+
+}  // namespace leasehold::sqlite

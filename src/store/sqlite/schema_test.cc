@@ -1,0 +1,338 @@
+// The tables: those of seed 003, and how its files become ours.
+#include "store/sqlite/schema.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support/raw_sqlite.h"
+#include "support/sqlite_place.h"
+
+namespace leasehold {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Seed 003's files, word for word but for the comments.
+constexpr const char* kSeedTables = R"(
+CREATE TABLE leases (
+    id TEXT PRIMARY KEY,
+    file_path TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    ttl_seconds INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    renewal_count INTEGER DEFAULT 0,
+    max_renewals INTEGER DEFAULT -1,
+    updated_at INTEGER NOT NULL
+);
+CREATE TABLE lease_history (
+    id TEXT PRIMARY KEY,
+    lease_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    file_path TEXT NOT NULL,
+    event_type TEXT NOT NULL,
+    status_before TEXT,
+    status_after TEXT,
+    renewal_count INTEGER,
+    event_at INTEGER NOT NULL,
+    reason TEXT
+);
+CREATE TABLE lease_configs (
+    id TEXT PRIMARY KEY,
+    config_key TEXT NOT NULL UNIQUE,
+    config_value TEXT NOT NULL,
+    value_type TEXT NOT NULL,
+    description TEXT,
+    scope TEXT DEFAULT 'global',
+    resource_id TEXT,
+    requires_restart INTEGER DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+);
+)";
+constexpr const char* kSeedIndexes = R"(
+CREATE INDEX idx_leases_file_path ON leases(file_path);
+CREATE INDEX idx_leases_agent_id ON leases(agent_id);
+CREATE INDEX idx_leases_expires_at ON leases(expires_at);
+CREATE INDEX idx_leases_file_status ON leases(file_path, status);
+CREATE INDEX idx_leases_agent_status ON leases(agent_id, status);
+)";
+constexpr const char* kSeedMigrations = R"(
+CREATE TABLE migrations (
+    version INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    description TEXT,
+    applied_at INTEGER NOT NULL,
+    status TEXT DEFAULT 'success',
+    error_message TEXT
+);
+INSERT INTO migrations (version, name, applied_at) VALUES (1, '001_create_leases_table', 1767225600),
+    (2, '002_create_lease_history_table', 1767225600), (3, '003_create_lease_config_table', 1767225600),
+    (4, '004_create_migration_tracking_table', 1767225600);
+)";
+// ManualClock::kWallStart is 1767225600. One lease lives, one is over, and one of each other kind, as
+// Rust's Debug and as serde would have written them.
+constexpr const char* kSeedRows = R"(
+INSERT INTO leases VALUES
+  ('11111111-0000-4000-8000-000000000001', '/tmp/a', 'agent-1', 1767225500, 1767229100, 3600, 'Active', 2, 5, 1767225550),
+  ('11111111-0000-4000-8000-000000000002', '/tmp/b', 'agent-1', 1767220000, 1767223600, 3600, 'active', 0, -1, 1767220000),
+  ('11111111-0000-4000-8000-000000000003', '/tmp/c', 'agent-2', 1767220000, 1767223600, 3600, 'Released', 0, -1, 1767220100),
+  ('11111111-0000-4000-8000-000000000004', '/tmp/c', 'agent-2', 1767220000, 1767223600, 3600, 'expired', 0, -1, 1767223600),
+  ('11111111-0000-4000-8000-000000000005', '/tmp/d', 'agent-3', 1767220000, 1767223600, 3600, 'Failed', 0, -1, 1767220000),
+  ('11111111-0000-4000-8000-000000000006', '/tmp/d', 'agent-3', 1767225000, 1767228600, 3600, 'Pending', 0, -1, 1767225000);
+INSERT INTO lease_history VALUES
+  ('fffffff1-0000-4000-8000-000000000001', '11111111-0000-4000-8000-000000000003', 'agent-2', '/tmp/c', 'acquired', NULL, 'Active', 0, 1767220000, NULL),
+  ('ccccccc1-0000-4000-8000-000000000002', '11111111-0000-4000-8000-000000000003', 'agent-2', '/tmp/c', 'Released', 'Active', 'Released', NULL, 1767220100, 'done'),
+  ('aaaaaaa1-0000-4000-8000-000000000003', '11111111-0000-4000-8000-000000000001', 'agent-1', '/tmp/a', 'renewed', 'active', 'active', 2, 1767225550, 'still at it');
+INSERT INTO lease_configs VALUES ('x', 'default_ttl_seconds', '60', 'int', NULL, 'global', NULL, 0, 1, 1);
+)";
+
+class SchemaTest : public testing::Test {
+ public:
+  std::string sql(const std::string& text) const { return run_sql(place.database(), text); }
+
+  // A file as the seed's own program made it.
+  void make_seed_file(const std::string& statements) const {
+    std::filesystem::create_directories(place.folder());
+    ASSERT_EQ(sql(statements), "");
+  }
+
+  // The columns, types, defaults and keys of a seed's table.
+  std::string columns(const std::string& table, int count) const {
+    return sql(fmt::format(
+        "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_info('{}') WHERE cid < {}", table,
+        count));
+  }
+
+  SqlitePlace place;
+};
+
+TEST_F(SchemaTest, TheTablesAreThoseOfTheSeed) {
+  (void)place.open();
+  TempFolder folder;
+  const std::string seed = folder.path() + "/seed.db";
+  ASSERT_EQ(run_sql(seed, std::string(kSeedTables) + kSeedMigrations), "");
+
+  for (const std::string table : {"leases", "lease_history", "lease_configs", "migrations"}) {
+    const std::string wanted = run_sql(
+        seed, "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_info('" + table + "')");
+    const auto count = static_cast<int>(std::ranges::count(wanted, '\n'));
+    EXPECT_EQ(columns(table, count), wanted) << table;
+  }
+  EXPECT_EQ(
+      sql("SELECT count(*) FROM pragma_index_list('lease_configs') WHERE \"unique\" = 1 AND origin = 'u'"),
+      "1\n");
+}
+
+TEST_F(SchemaTest, TheFiveIndexesAreThoseOfTheSeed) {
+  (void)place.open();
+
+  const auto columns_of = [&](const std::string& index) {
+    return sql("SELECT group_concat(name) FROM pragma_index_info('" + index + "')");
+  };
+
+  EXPECT_EQ(columns_of("idx_leases_file_path"), "file_path\n");
+  EXPECT_EQ(columns_of("idx_leases_agent_id"), "agent_id\n");
+  EXPECT_EQ(columns_of("idx_leases_expires_at"), "expires_at\n");
+  EXPECT_EQ(columns_of("idx_leases_file_status"), "file_path,status\n");
+  EXPECT_EQ(columns_of("idx_leases_agent_status"), "agent_id,status\n");
+}
+
+TEST_F(SchemaTest, TheDefaultConfigurationIsTheSeedsForTheJobProfile) {
+  (void)place.open();
+
+  EXPECT_EQ(sql("SELECT config_key, config_value, value_type, scope, resource_id, requires_restart FROM "
+                "lease_configs "
+                "ORDER BY rowid"),
+            "default_ttl_seconds@profile:job|3600|int|profile|job|0\n"
+            "max_renewals@profile:job|-1|int|profile|job|0\n"
+            "acquisition_timeout_ms@profile:job|30000|int|profile|job|0\n"
+            "cleanup_interval_seconds@profile:job|300|int|profile|job|0\n"
+            "auto_expire_enabled@profile:job|true|bool|profile|job|0\n"
+            "blocking_mode_enabled@profile:job|true|bool|profile|job|0\n"
+            "keep_history@profile:job|true|bool|profile|job|0\n"
+            "history_retention_days@profile:job|30|int|profile|job|0\n");
+}
+
+TEST_F(SchemaTest, EveryStepIsRecorded) {
+  (void)place.open();
+
+  EXPECT_EQ(
+      sql("SELECT version, name, status, error_message, applied_at > 0, description <> '' FROM migrations"),
+      "1|001_create_leases_table|success|NULL|1|1\n"
+      "2|002_create_lease_history_table|success|NULL|1|1\n"
+      "3|003_create_lease_config_table|success|NULL|1|1\n"
+      "4|004_create_migration_tracking_table|success|NULL|1|1\n"
+      "5|005_add_what_leases_need|success|NULL|1|1\n");
+  EXPECT_EQ(sql("PRAGMA user_version; PRAGMA application_id; PRAGMA journal_mode"),
+            fmt::format("{}\n{}\nwal\n", sqlite::latest_version(), sqlite::kApplicationId));
+}
+
+TEST_F(SchemaTest, OpeningAgainChangesNothing) {
+  (void)place.open();
+  const std::string before =
+      sql("SELECT * FROM migrations; SELECT * FROM lease_configs; SELECT sql FROM sqlite_schema");
+
+  (void)place.open();
+
+  EXPECT_EQ(sql("SELECT * FROM migrations; SELECT * FROM lease_configs; SELECT sql FROM sqlite_schema"),
+            before);
+}
+
+TEST_F(SchemaTest, WhatSomebodyConfiguredStays) {
+  (void)place.open();
+  ASSERT_EQ(sql("UPDATE lease_configs SET config_value = '60' WHERE config_key = "
+                "'default_ttl_seconds@profile:job'"),
+            "");
+
+  (void)place.open();
+
+  EXPECT_EQ(
+      sql("SELECT config_value FROM lease_configs WHERE config_key = 'default_ttl_seconds@profile:job'"),
+      "60\n");
+}
+
+// What a file of the seed must be like once it is ours.
+void expect_upgraded(const SchemaTest& test) {
+  const auto store = test.place.open();
+  ASSERT_TRUE(store);
+  EXPECT_EQ(test.sql("SELECT count(*) FROM leases; SELECT count(*) FROM lease_history"), "6\n3\n");
+  EXPECT_EQ(test.sql("SELECT config_value FROM lease_configs WHERE config_key = 'default_ttl_seconds'"),
+            "60\n");
+  EXPECT_EQ(test.sql("SELECT count(*) FROM lease_configs"), "9\n");
+  EXPECT_EQ(test.sql("SELECT count(*) FROM migrations WHERE status = 'success'"), "5\n");
+  look(
+      *store,
+      [&](View& view) {
+        const auto id = [](int number) {
+          return LeaseId{fmt::format("11111111-0000-4000-8000-{:012}", number)};
+        };
+        const std::optional<Lease> held = view.lease(id(1));
+        ASSERT_TRUE(held);
+        EXPECT_EQ(held->path, "/tmp/a");
+        EXPECT_EQ(held->holder.owner, (Owner{"agent-1", ""}));
+        EXPECT_EQ(held->mode, Mode::exclusive);
+        EXPECT_EQ(held->status, Status::active);
+        EXPECT_EQ(held->ended_by, EndCause::none);
+        EXPECT_EQ(held->renewal_count, 2);
+        EXPECT_EQ(held->max_renewals, 5);
+        EXPECT_EQ(held->ttl, 1h);
+        EXPECT_EQ(held->acquired_at, ManualClock::kStart - 100s);
+        EXPECT_EQ(held->last_heartbeat_at, ManualClock::kStart - 50s);
+        EXPECT_EQ(held->expires_at, ManualClock::kStart + 3500s);
+        const std::vector<std::pair<int, Status>> statuses = {{2, Status::active},
+                                                              {3, Status::released},
+                                                              {4, Status::expired},
+                                                              {5, Status::failed},
+                                                              {6, Status::failed}};
+        for (const auto& [number, status] : statuses)
+          EXPECT_EQ(view.lease(id(number))->status, status) << number;
+        EXPECT_EQ(view.leases({}).size(), 2U);
+        EXPECT_EQ(view.leases_at({"/tmp", true}).size(), 2U);
+        EXPECT_EQ(view.lease_count({"agent-1", ""}), 2U);
+        EXPECT_EQ(view.due(view.now(), 10).leases.size(), 1U) << "the other still has its time";
+
+        const std::vector<Event> events = view.history({});
+        ASSERT_EQ(events.size(), 3U);
+        EXPECT_EQ(events[0].type, EventType::acquired);
+        EXPECT_EQ(events[0].status_before, std::nullopt);
+        EXPECT_EQ(events[0].status_after, Status::active);
+        EXPECT_EQ(events[1].type, EventType::released);
+        EXPECT_EQ(events[1].reason, "done");
+        EXPECT_EQ(events[1].renewal_count, 0);
+        EXPECT_EQ(events[2].wall, ManualClock::kWallStart - 50s);
+        EXPECT_EQ(events[2].at, ManualClock::kStart - 50s);
+        EXPECT_EQ(view.history({.path = "/tmp/c"}).size(), 2U);
+        EXPECT_EQ(view.history({.after = events[1].sequence}).size(), 1U);
+      },
+      "");
+  // And goes on from there.
+  const auto done = try_commit(
+      *store,
+      [&](Transaction& transaction) {
+        EXPECT_GT(transaction.next_token().value, 1767225500'000000U);
+        transaction.append(make_event(make_lease(1, "/new")));
+        EXPECT_EQ(transaction.history({}).back().path, "/new");
+        EXPECT_EQ(transaction.history({}).size(), 4U);
+      },
+      false, "");
+  EXPECT_TRUE(done);
+}
+
+TEST_F(SchemaTest, AFileOfTheSeedIsTakenOver) {
+  make_seed_file(std::string(kSeedTables) + kSeedIndexes + kSeedMigrations + kSeedRows);
+
+  expect_upgraded(*this);
+}
+
+TEST_F(SchemaTest, AFileOfTheSeedWithoutMigrationsIsTakenOver) {
+  make_seed_file(std::string(kSeedTables) + kSeedIndexes + kSeedRows);
+
+  expect_upgraded(*this);
+}
+
+TEST_F(SchemaTest, AFileOfTheSeedWithItsFirstTableOnlyIsTakenOver) {
+  const std::string tables = kSeedTables;
+  make_seed_file(tables.substr(0, tables.find("CREATE TABLE lease_history")));
+
+  EXPECT_TRUE(place.open());
+
+  EXPECT_EQ(sql("SELECT count(*) FROM migrations WHERE status = 'success'"), "5\n");
+}
+
+TEST_F(SchemaTest, AStepThatFailsLeavesTheFileAsItWasAndCanBeTriedAgain) {
+  make_seed_file(std::string(kSeedTables) + kSeedIndexes + kSeedMigrations + kSeedRows +
+                 "CREATE TABLE tickets (mine)");
+  const char* everything =
+      "SELECT * FROM leases; SELECT * FROM lease_history; SELECT * FROM lease_configs; SELECT sql FROM "
+      "sqlite_schema;"
+      "SELECT * FROM migrations WHERE version < 5";
+  const std::string before = sql(everything);
+
+  EXPECT_ERROR(place.try_open(), Code::config_error, place.database(), "005_add_what_leases_need",
+               "table tickets already exists", "Nothing of it was kept");
+
+  EXPECT_EQ(sql(everything), before);
+  EXPECT_EQ(sql("SELECT status, error_message LIKE '%table tickets already exists%' FROM migrations WHERE "
+                "version = 5"),
+            "failed|1\n");
+
+  ASSERT_EQ(sql("DROP TABLE tickets"), "");
+  expect_upgraded(*this);
+  EXPECT_EQ(sql("SELECT status, error_message FROM migrations WHERE version = 5"), "success|NULL\n");
+}
+
+// No second try could help, so it is not `unavailable`.
+TEST_F(SchemaTest, RowsThatCannotBeChangedAreAConfigurationError) {
+  make_seed_file(std::string(kSeedTables) + kSeedMigrations + kSeedRows +
+                 "CREATE TRIGGER no BEFORE UPDATE ON leases BEGIN SELECT raise(ABORT, 'hands off'); END");
+
+  EXPECT_ERROR(place.try_open(), Code::config_error, "005_add_what_leases_need", "hands off");
+
+  EXPECT_EQ(sql("SELECT count(*) FROM leases; SELECT status FROM migrations WHERE version = 5"),
+            "6\nfailed\n");
+}
+
+TEST_F(SchemaTest, ADamagedFileIsCorruptAndNotToBeUpgraded) {
+  make_seed_file(std::string(kSeedTables) + kSeedMigrations + kSeedRows);
+  const int page = std::stoi(sql("SELECT rootpage FROM sqlite_schema WHERE name = 'lease_history'"));
+  std::fstream file(place.database(), std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp((page - 1) * 4096);
+  file << std::string(4096, 'g');
+  file.close();
+
+  EXPECT_ERROR(place.try_open(), Code::corrupt, place.database(), "lease doctor");
+}
+
+TEST_F(SchemaTest, AnOlderFileOfOursIsUpgradedWhoeverOpensIt) {
+  make_seed_file(std::string(kSeedTables) + kSeedIndexes + kSeedMigrations + kSeedRows +
+                 fmt::format("PRAGMA user_version = 4; PRAGMA application_id = {}", sqlite::kApplicationId));
+
+  expect_upgraded(*this);
+}
+
+}  // namespace
+}  // namespace leasehold

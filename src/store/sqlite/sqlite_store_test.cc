@@ -1,0 +1,117 @@
+// What the contract suite cannot ask of every store: how connections are shared, how the log is kept short.
+#include "store/sqlite/sqlite_store.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "env/child.h"
+#include "support/raw_sqlite.h"
+#include "support/sqlite_place.h"
+
+namespace leasehold {
+namespace {
+
+// A connection that is handed on must be nobody else's any more.
+TEST(SqliteStore, ThreadsThatReadAndWriteDoNotDisturbEachOther) {
+  const SqlitePlace place;
+  const auto store = place.open();
+  commit(*store, [](Transaction& transaction) { transaction.put(make_lease(0, "/a")); });
+  std::atomic<int> failures = 0;
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!done) {
+        const auto looked = store->view({.workspace = kWorkspace}, [](View& view) -> Result<void> {
+          (void)view.lease_count(ann());
+          return {};
+        });
+        if (!looked) ++failures;
+      }
+    });
+  }
+
+  for (int i = 0; i < 500; ++i) {
+    if (!try_commit(*store, [&](Transaction& transaction) { transaction.put(make_lease(i, "/a")); }))
+      ++failures;
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+
+  EXPECT_EQ(failures, 0);
+  look(*store, [](View& view) { EXPECT_EQ(view.leases({}).size(), 500U); });
+}
+
+TEST(SqliteStore, TheLogIsKeptShort) {
+  const SqlitePlace place;
+  SqliteOptions options = place.options();
+  options.log_pages_max = 50;
+  const auto store = place.open(options);
+
+  for (int i = 0; i < 300; ++i) {
+    commit(*store, [&](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });
+  }
+
+  EXPECT_LT(std::filesystem::file_size(place.database() + "-wal"), 200U * 4096U);
+}
+
+// Nothing outside the gate may move it into the file (correctness.md 6.3).
+TEST(SqliteStore, TheLogStaysWhenTheLastProcessLeaves) {
+  const SqlitePlace place;
+  {
+    const auto store = place.open();
+    commit(*store, [](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });
+  }
+
+  EXPECT_GT(std::filesystem::file_size(place.database() + "-wal"), 0U);
+  EXPECT_LE(std::filesystem::file_size(place.database()), 4096U) << "all of it is in the log";
+  look(*place.open(), [](View& view) { EXPECT_EQ(view.leases({}).size(), 1U); });
+}
+
+TEST(SqliteStore, PipesOfKilledWaitersAreClearedWithTheLog) {
+  const SqlitePlace place;
+  const std::string pipe = place.folder() + "/bells/" + group_id(1).text;
+  Child waiter([&] {
+    const auto store = place.open();
+    const auto bell = store->listen(group_id(1));
+    return Child::rest();
+  });
+  for (int i = 0; i < 10'000 && !std::filesystem::exists(pipe); ++i) usleep(1'000);
+  ASSERT_TRUE(std::filesystem::exists(pipe));
+  waiter.kill();
+  waiter.reap();
+  SqliteOptions options = place.options();
+  options.log_pages_max = 0;
+  const auto store = place.open(options);
+
+  commit(*store, [](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });
+
+  EXPECT_FALSE(std::filesystem::exists(pipe));
+}
+
+// Whoever comes first makes the file; the others find it made.
+TEST(SqliteStore, ManyMayOpenAFreshFileAtOnce) {
+  const SqlitePlace place;
+  std::vector<std::unique_ptr<Child>> children;
+  for (int i = 0; i < 8; ++i) {
+    children.push_back(std::make_unique<Child>([&, i] {
+      const auto store = place.try_open();
+      if (!store) return store.error().message;
+      const auto done = try_commit(
+          **store, [&](Transaction& transaction) { transaction.put(make_lease(i, fmt::format("/{}", i))); });
+      return done ? std::string("done") : done.error().message;
+    }));
+  }
+
+  for (const auto& child : children) EXPECT_EQ(child->answer(), "done");
+  EXPECT_EQ(run_sql(place.database(),
+                    "SELECT count(*) FROM leases; SELECT count(*) FROM store; "
+                    "SELECT count(*) FROM migrations WHERE status = 'success'"),
+            "8\n1\n5\n");
+}
+
+}  // namespace
+}  // namespace leasehold

@@ -1,0 +1,94 @@
+// Reads and writes records inside an SQL transaction that somebody else begins and ends.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "store/clock.h"
+#include "store/sqlite/connection.h"
+#include "store/store.h"
+
+namespace leasehold::sqlite {
+
+// Reads throw Failure. Every record read or written belongs to one workspace.
+class SqliteTransaction final : public Transaction {
+ public:
+  // Takes the snapshot that all reads see. Throws Failure.
+  SqliteTransaction(Connection& connection, std::string workspace, const StoreClock& clock);
+
+  // Writes what is kept back until the end: the numbers that only rise, and the counts. Call it last,
+  // before the commit. Returns the bells to ring after it.
+  std::vector<GroupId> finish();
+
+  Time now() const override { return now_; }
+  WallTime wall() const override { return wall_; }
+  std::vector<Lease> leases_at(const Scope& scope) override;
+  std::vector<Ticket> tickets_at(const Scope& scope) override;
+  std::optional<Lease> lease(const LeaseId& id) override;
+  std::optional<Ticket> ticket(const GroupId& id) override;
+  std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override;
+  std::vector<Lease> leases(const Filter& filter) override;
+  std::vector<Ticket> tickets(const Filter& filter) override;
+  std::size_t lease_count(const Owner& owner) override;
+  std::vector<Notice> notices(const Owner& owner) override;
+  std::optional<Answer> answer(const Owner& owner, const std::string& key) override;
+  Due due(Time moment, std::size_t limit) override;
+  std::vector<Event> history(const HistoryQuery& query) override;
+
+  Token next_token() override;
+  void put(const Lease& lease) override;
+  void put(const Ticket& ticket) override;
+  void put(const Answer& answer) override;
+  void put(const Notice& notice) override;
+  void erase(const Notice& notice) override;
+  void append(Event event) override;
+  void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
+  std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;
+
+ private:
+  // The numbers in the table `store`.
+  struct Numbers {
+    std::uint64_t boot_sequence = 0;  // History up to here is from before this boot.
+    std::uint64_t last_sequence = 0;
+    std::uint64_t last_token = 0;
+  };
+
+  // What the table holds of a lease, as far as writing it again depends on it.
+  struct StoredLease {
+    Scope scope;
+    Owner owner;
+    std::string pr_id;
+    bool active = false;
+  };
+
+  void remember(const Lease& lease);
+  Lease read_and_remember(Query& row);
+  std::vector<Lease> all_leases(Query& query);
+  std::vector<Ticket> tickets_of(Query& query);
+  void count_in(const Lease& lease);
+  void write(const Lease& lease, const char* sql);
+  std::vector<std::string> agents_in(const std::string& session_id);
+  void put_paths(const Ticket& ticket);
+  std::int64_t unix_seconds(Time time) const;
+
+  Connection& connection_;
+  const std::string workspace_;
+  Time now_;
+  WallTime wall_;
+  Numbers numbers_;
+  bool numbers_changed_ = false;
+  // Most workspaces have no subtree leases and nobody waiting, and then most lookups need not happen.
+  bool has_subtrees_ = false;
+  bool has_waiters_ = false;
+  std::map<Owner, std::int64_t> counts_;  // Changes to `owners`, written at the end.
+  // What was read or written so far. A decision reads a lease before it writes it, and reads the waiters of
+  // a queue again and again.
+  std::unordered_map<std::string, StoredLease> stored_;
+  std::unordered_map<std::string, Ticket> tickets_;
+  std::vector<GroupId> bells_;
+};
+
+}  // namespace leasehold::sqlite

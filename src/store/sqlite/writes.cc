@@ -1,0 +1,271 @@
+// What a transaction of the SQLite store writes.
+#include <algorithm>
+
+#include "store/json/records_json.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/transaction.h"
+#include "store/token.h"
+
+namespace leasehold::sqlite {
+namespace {
+
+std::int64_t seconds_of(Duration duration) {
+  return std::chrono::ceil<std::chrono::seconds>(duration).count();
+}
+
+// The three statements that write a lease share one numbering of its columns.
+#define LEASE_IDENTITY                                                                         \
+  "workspace = ?2, file_path = ?3, subtree = ?4, agent_id = ?5, session_id = ?6, pr_id = ?7, " \
+  "created_at = ?8, created_ns = ?9, "
+#define LEASE_STATE                                                                                          \
+  "mode = ?10, host = ?11, machine_id = ?12, boot_id = ?13, pid_namespace = ?14, pid = ?15, start_time = "   \
+  "?16, "                                                                                                    \
+  "token = ?17, status = ?18, ended_by = ?19, updated_at = ?20, expires_at = ?21, ttl_seconds = ?22, "       \
+  "acquired_ns = ?23, expires_ns = ?24, heartbeat_ns = ?25, updated_ns = ?26, idle_ns = ?27, "               \
+  "recalled_ns = ?28, deadline_ns = ?29, ttl_ms = ?30, renewal_count = ?31, max_renewals = ?32, "            \
+  "group_id = ?33, room = ?34, reason = ?35, trace = ?36, requested = ?37, paired_with = ?38, pairs = ?39, " \
+  "rule = ?40, attended = ?41"
+
+constexpr const char* kInsertLease =
+    "INSERT INTO leases (id, workspace, file_path, subtree, agent_id, session_id, pr_id, created_at, "
+    "created_ns,"
+    " mode, host, machine_id, boot_id, pid_namespace, pid, start_time, token, status, ended_by, updated_at,"
+    " expires_at, ttl_seconds, acquired_ns, expires_ns, heartbeat_ns, updated_ns, idle_ns, recalled_ns, "
+    "deadline_ns,"
+    " ttl_ms, renewal_count, max_renewals, group_id, room, reason, trace, requested, paired_with, pairs, "
+    "rule,"
+    " attended) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+    "?19, ?20,"
+    " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, "
+    "?41) ON CONFLICT(id) DO NOTHING";
+constexpr const char* kUpdateLease = "UPDATE leases SET " LEASE_IDENTITY LEASE_STATE " WHERE id = ?1";
+// Touches no index on a column that did not change: what a lease is about seldom does.
+constexpr const char* kUpdateState = "UPDATE leases SET " LEASE_STATE " WHERE id = ?1";
+
+void bind_process(Query& query, const std::optional<Process>& process) {
+  if (process) {
+    query.bind_all(process->machine_id, process->boot_id, static_cast<std::int64_t>(process->pid_namespace),
+                   process->pid, static_cast<std::int64_t>(process->start_time));
+  } else {
+    query.bind_null().bind_null().bind_null().bind_null().bind_null();
+  }
+}
+
+}  // namespace
+
+std::int64_t SqliteTransaction::unix_seconds(Time time) const {
+  const WallTime shown = wall_time(time, now_, wall_);
+  return std::chrono::floor<std::chrono::seconds>(shown).time_since_epoch().count();
+}
+
+Token SqliteTransaction::next_token() {
+  const Token next = token_after({numbers_.last_token}, wall_);
+  numbers_.last_token = next.value;
+  numbers_changed_ = true;
+  return next;
+}
+
+void SqliteTransaction::count_in(const Lease& lease) {
+  if (lease.status != Status::active) return;
+  ++counts_[lease.holder.owner];
+  has_subtrees_ |= lease.subtree;
+}
+
+void SqliteTransaction::put(const Lease& lease) {
+  if (!stored_.contains(lease.id.text)) {
+    // Most often nobody read it because it is new.
+    write(lease, kInsertLease);
+    if (connection_.changes() == 1) {
+      count_in(lease);
+      remember(lease);
+      return;
+    }
+    if (!this->lease(lease.id)) throw_corrupt("the id of another workspace's lease");
+  }
+  const StoredLease& stored = stored_.at(lease.id.text);
+  const bool same = stored.scope == lease.scope() && stored.owner == lease.holder.owner &&
+                    stored.pr_id == lease.holder.pr_id;
+  if (stored.active) --counts_[stored.owner];
+  count_in(lease);
+  write(lease, same ? kUpdateState : kUpdateLease);
+  remember(lease);
+}
+
+void SqliteTransaction::write(const Lease& lease, const char* sql) {
+  const std::string paired_with = to_column(lease.paired_with);
+  const std::string pairs = to_column(lease.pairs);
+  Query query = connection_.query(sql);
+  query.bind_all(lease.id.text, workspace_, lease.path, std::int64_t{lease.subtree},
+                 lease.holder.owner.agent_id, lease.holder.owner.session_id, lease.holder.pr_id,
+                 unix_seconds(lease.created_at), to_column(lease.created_at), word(lease.mode),
+                 lease.holder.host);
+  bind_process(query, lease.holder.process);
+  query.bind_all(static_cast<std::int64_t>(lease.token.value), word(lease.status), word(lease.ended_by),
+                 unix_seconds(lease.updated_at), unix_seconds(lease.expires_at), seconds_of(lease.ttl),
+                 to_column(lease.acquired_at), to_column(lease.expires_at),
+                 to_column(lease.last_heartbeat_at), to_column(lease.updated_at), to_column(lease.idle_at),
+                 to_column(lease.recalled_at), to_column(earliest_deadline(lease)),
+                 std::int64_t{lease.ttl.count()}, std::int64_t{lease.renewal_count},
+                 std::int64_t{lease.max_renewals}, lease.group_id.text, lease.room, lease.reason, lease.trace,
+                 std::int64_t{lease.requested}, paired_with, pairs, lease.rule, std::int64_t{lease.attended});
+  query.run();
+}
+
+void SqliteTransaction::put(const Ticket& ticket) {
+  const Holder& holder = ticket.request.caller.holder;
+  const std::string request = to_json(ticket.request);
+  const std::string leases = to_column(ticket.leases);
+  bool paths_stand = false;
+  {
+    Query before = connection_.query("SELECT status = 'pending' AND request = ? FROM tickets WHERE id = ?");
+    paths_stand = before.bind_all(request, ticket.id.text).step() && before.integer() != 0;
+  }
+  connection_
+      .query(
+          "INSERT INTO tickets (id, workspace, agent_id, session_id, pr_id, request, sequence, arrival_ns,"
+          " order_ns, upgrade, wait_until_ns, proven_until_ns, deadline_ns, status, ended_by, ended_ns, "
+          "leases, token)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
+          " agent_id = excluded.agent_id, session_id = excluded.session_id, pr_id = excluded.pr_id,"
+          " request = excluded.request, sequence = excluded.sequence, arrival_ns = excluded.arrival_ns,"
+          " order_ns = excluded.order_ns, upgrade = excluded.upgrade, wait_until_ns = excluded.wait_until_ns,"
+          " proven_until_ns = excluded.proven_until_ns, deadline_ns = excluded.deadline_ns,"
+          " status = excluded.status, ended_by = excluded.ended_by, ended_ns = excluded.ended_ns,"
+          " leases = excluded.leases, token = excluded.token")
+      .bind_all(ticket.id.text, workspace_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id,
+                request, static_cast<std::int64_t>(ticket.sequence.value), to_column(ticket.arrival),
+                to_column(ticket.order), std::int64_t{ticket.upgrade}, to_column(ticket.wait_until),
+                to_column(ticket.proven_until), to_column(earliest_deadline(ticket)), word(ticket.status),
+                word(ticket.ended_by), to_column(ticket.ended_at), leases,
+                static_cast<std::int64_t>(ticket.token.value))
+      .run();
+  if (!paths_stand || ticket.status != Status::pending) put_paths(ticket);
+  tickets_.insert_or_assign(ticket.id.text, ticket);
+}
+
+void SqliteTransaction::put_paths(const Ticket& ticket) {
+  connection_.query("DELETE FROM ticket_paths WHERE ticket_id = ?").bind(ticket.id.text).run();
+  if (ticket.status != Status::pending) return;
+  has_waiters_ = true;
+  for (const WantedPath& wanted : ticket.request.paths) {
+    connection_
+        .query(
+            "INSERT INTO ticket_paths (workspace, file_path, subtree, ticket_id) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET subtree = max(subtree, excluded.subtree)")
+        .bind_all(workspace_, wanted.path, std::int64_t{wanted.subtree}, ticket.id.text)
+        .run();
+  }
+}
+
+void SqliteTransaction::put(const Answer& answer) {
+  const std::string leases = to_column(answer.leases);
+  connection_
+      .query("INSERT OR REPLACE INTO answers (workspace, " ANSWER_COLUMNS
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind_all(workspace_, answer.owner.agent_id, answer.owner.session_id, answer.key, answer.request_hash,
+                answer.group_id.text, leases, std::int64_t{answer.ttl_clamped}, to_column(answer.drop_at))
+      .run();
+}
+
+void SqliteTransaction::put(const Notice& notice) {
+  connection_
+      .query("INSERT OR REPLACE INTO notices (workspace, " NOTICE_COLUMNS
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind_all(workspace_, notice.id, notice.owner.agent_id, notice.owner.session_id, word(notice.cause),
+                std::int64_t{notice.received}, notice.lease_id.text, notice.path,
+                static_cast<std::int64_t>(notice.token.value), notice.actor, notice.reason,
+                to_column(notice.at), to_column(notice.wall), to_column(notice.drop_at))
+      .run();
+}
+
+void SqliteTransaction::erase(const Notice& notice) {
+  connection_.query("DELETE FROM notices WHERE workspace = ? AND id = ?")
+      .bind_all(workspace_, notice.id)
+      .run();
+}
+
+void SqliteTransaction::append(Event event) {
+  event.sequence = ++numbers_.last_sequence;
+  numbers_changed_ = true;
+  const std::string id = sequence_text(event.sequence);
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(event.wall).time_since_epoch().count();
+  Query query =
+      connection_.query("INSERT INTO lease_history (workspace, event_at, " EVENT_COLUMNS
+                        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  query.bind_all(workspace_, std::int64_t{seconds}, id, word(event.type), event.lease_id.text,
+                 event.group_id.text, event.owner.agent_id, event.owner.session_id, event.pr_id, event.path,
+                 std::int64_t{event.subtree}, word(event.mode), static_cast<std::int64_t>(event.token.value));
+  for (const std::optional<Status>& status : {event.status_before, event.status_after}) {
+    if (status) {
+      query.bind(word(*status));
+    } else {
+      query.bind_null();
+    }
+  }
+  query.bind_all(word(event.cause), std::int64_t{event.renewal_count}, static_cast<std::int64_t>(event.count),
+                 to_column(event.at), to_column(event.wall), event.actor, event.reason, event.trace);
+  query.run();
+}
+
+std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before, std::size_t limit) {
+  auto left = static_cast<std::int64_t>(std::min<std::size_t>(limit, 1'000'000));
+  std::size_t forgotten = 0;
+  const auto remove = [&](const char* sql, std::int64_t moment) {
+    connection_.query(sql).bind_all(workspace_, moment, left).run();
+    left -= connection_.changes();
+    forgotten += static_cast<std::size_t>(connection_.changes());
+  };
+  remove(
+      "DELETE FROM leases WHERE rowid IN (SELECT rowid FROM leases INDEXED BY idx_leases_ended WHERE "
+      "workspace = ?"
+      " AND updated_ns < ? AND status NOT IN ('active', 'pending') LIMIT ?)",
+      to_column(ended_before));
+  remove(
+      "DELETE FROM tickets WHERE rowid IN (SELECT rowid FROM tickets INDEXED BY idx_tickets_ended WHERE"
+      " workspace = ? AND ended_ns < ? AND status <> 'pending' LIMIT ?)",
+      to_column(ended_before));
+  remove(
+      "DELETE FROM notices WHERE (workspace, id) IN (SELECT workspace, id FROM notices WHERE workspace = ? "
+      "AND"
+      " drop_ns <= ? LIMIT ?)",
+      to_column(now_));
+  remove(
+      "DELETE FROM answers WHERE (workspace, agent_id, session_id, key) IN (SELECT workspace, agent_id, "
+      "session_id,"
+      " key FROM answers WHERE workspace = ? AND drop_ns <= ? AND (leases = '' OR NOT EXISTS (SELECT 1 FROM"
+      " json_each(answers.leases) AS one JOIN leases ON leases.id = one.value)) LIMIT ?)",
+      to_column(now_));
+  remove(
+      "DELETE FROM lease_history WHERE rowid IN (SELECT rowid FROM lease_history INDEXED BY "
+      "idx_lease_history_age"
+      " WHERE workspace = ? AND event_us < ? ORDER BY event_us LIMIT ?)",
+      to_column(history_before));
+  return forgotten;
+}
+
+std::vector<GroupId> SqliteTransaction::finish() {
+  for (const auto& [owner, change] : counts_) {
+    if (change == 0) continue;
+    connection_
+        .query(
+            "INSERT INTO owners (workspace, agent_id, session_id, leases) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET leases = leases + excluded.leases")
+        .bind_all(workspace_, owner.agent_id, owner.session_id, change)
+        .run();
+    if (change < 0) {
+      connection_
+          .query("DELETE FROM owners WHERE workspace = ? AND agent_id = ? AND session_id = ? AND leases <= 0")
+          .bind_all(workspace_, owner.agent_id, owner.session_id)
+          .run();
+    }
+  }
+  if (numbers_changed_) {
+    connection_.query("UPDATE store SET last_sequence = ?, last_token = ?")
+        .bind_all(static_cast<std::int64_t>(numbers_.last_sequence),
+                  static_cast<std::int64_t>(numbers_.last_token))
+        .run();
+  }
+  return std::move(bells_);
+}
+
+}  // namespace leasehold::sqlite

@@ -1,0 +1,284 @@
+// Many processes want the same few files while some of them are killed and others stopped.
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <random>
+
+#include "processes/client.h"
+#include "processes/replay.h"
+#include "support/raw_sqlite.h"
+
+namespace leasehold::processes {
+namespace {
+
+constexpr int kWorkers = 8;
+constexpr Duration kTtl = 100ms;
+constexpr Duration kHammering = 4s;
+
+// What the processes tell each other.
+struct Shared {
+  std::atomic<bool> stop;
+  std::atomic<int> grants;
+  std::atomic<int> refusals;
+  std::atomic<int> errors;
+  char error[512];  // The last one.
+};
+
+class SharedMemory {
+ public:
+  SharedMemory()
+      : memory_(new(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
+                    Shared()) {}
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  ~SharedMemory() { munmap(memory_, sizeof(Shared)); }
+
+  Shared* operator->() const { return memory_; }
+  Shared& operator*() const { return *memory_; }
+
+ private:
+  Shared* memory_;
+};
+
+using Dice = std::minstd_rand;
+
+int roll(Dice& dice, int below) { return static_cast<int>(dice() % static_cast<unsigned>(below)); }
+
+// One process's work, until it is told to stop.
+class Worker {
+ public:
+  Worker(const std::string& folder, std::string name, unsigned seed, Shared& shared)
+      : client_(folder), name_(std::move(name)), dice_(seed), shared_(shared) {}
+
+  void run() {
+    while (!shared_.stop) {
+      const AcquireRequest wanted = any_request();
+      const auto answer = client_.manager.acquire_and_wait(wanted);
+      if (!answer) {
+        complain(answer.error());
+      } else if (const auto* granted = std::get_if<Granted>(&answer->decision)) {
+        hold_and_release(wanted, *granted);
+      } else if (const Code code = std::get<Refused>(answer->decision).code;
+                 code == Code::busy || code == Code::timeout || code == Code::deadlock ||
+                 code == Code::lost) {
+        ++shared_.refusals;  // Lost: it was granted while this process was stopped, and ran out.
+      } else {
+        complain({code, "refused"});
+      }
+    }
+  }
+
+ private:
+  AcquireRequest any_request() {
+    Caller caller = this_process(client_, name_);
+    // Of some only their time is known.
+    if (roll(dice_, 6) == 0) caller.holder.process.reset();
+    AcquireRequest wanted = request(caller, {});
+    switch (roll(dice_, 8)) {
+      case 0:
+        wanted.paths = {{.path = "/set", .subtree = true}};
+        break;
+      case 1:
+      case 2:
+      case 3:
+        for (int i = 0; i < 5; ++i) {
+          if (roll(dice_, 2) == 0) wanted.paths.push_back({.path = fmt::format("/set/{}", i)});
+        }
+        break;
+      default:
+        break;
+    }
+    if (wanted.paths.empty()) wanted.paths = {{.path = "/hot"}};
+    wanted.mode = roll(dice_, 3) == 0 ? Mode::shared : Mode::exclusive;
+    wanted.ttl = kTtl;
+    if (roll(dice_, 4) != 0) wanted.wait = 300ms;
+    wanted.reason = std::to_string(wanted.paths.size());
+    return wanted;
+  }
+
+  void hold_and_release(const AcquireRequest& wanted, const Granted& granted) {
+    ++shared_.grants;
+    if (granted.leases.size() != wanted.paths.size())
+      complain({Code::corrupt, "a part of what was asked for"});
+    usleep(static_cast<useconds_t>(roll(dice_, 2'000)));
+    ReleaseRequest release = {.caller = wanted.caller, .which = {.all = true}};
+    if (const auto released = client_.manager.release(release); !released) complain(released.error());
+  }
+
+  void complain(const Error& error) {
+    if (shared_.errors++ > 0) return;
+    fmt::format_to_n(shared_.error, sizeof shared_.error - 1, "{}: {}", info(error.code).name, error.message);
+  }
+
+  Client client_;
+  const std::string name_;
+  Dice dice_;
+  Shared& shared_;
+};
+
+// Kills and stops workers, and sees to it that there are always as many.
+class Tormentor {
+ public:
+  Tormentor(std::string folder, Shared& shared) : folder_(std::move(folder)), shared_(shared) {
+    for (auto& worker : workers_) start(worker);
+  }
+
+  // One blow after each pause, of this length or up to four times as long. Every third is a kill, or all are.
+  void run(Duration duration, Duration pause, bool only_kills) {
+    const auto end = std::chrono::steady_clock::now() + duration;
+    while (std::chrono::steady_clock::now() < end) {
+      usleep(static_cast<useconds_t>(1'000 *
+                                     (pause.count() + roll(dice_, static_cast<int>(3 * pause.count())))));
+      continue_some(std::chrono::steady_clock::now());
+      std::unique_ptr<Child>& victim = workers_[static_cast<std::size_t>(victim_number())];
+      if (only_kills || roll(dice_, 3) == 0) {
+        victim->kill();
+        victim->reap();
+        std::erase_if(stopped_, [&](const Stopped& one) { return one.pid == victim->pid(); });
+        start(victim);
+        ++kills;
+      } else if (stopped_.size() < 2) {
+        // For longer than its leases live.
+        ::kill(victim->pid(), SIGSTOP);
+        stopped_.push_back(
+            {victim->pid(), std::chrono::steady_clock::now() + kTtl + Duration(roll(dice_, 200))});
+        ++stops;
+      }
+    }
+    continue_some(std::chrono::steady_clock::time_point::max());
+  }
+
+  // False: some do not end.
+  bool end_all() {
+    shared_.stop = true;
+    return eventually(
+        [&] { return std::ranges::all_of(workers_, [](const auto& one) { return has_ended(*one); }); });
+  }
+
+  int kills = 0;
+  int stops = 0;
+  int inside = 0;  // Of those, by the name at the gate inside it.
+
+ private:
+  struct Stopped {
+    pid_t pid;
+    std::chrono::steady_clock::time_point until;
+  };
+
+  void start(std::unique_ptr<Child>& worker) {
+    const std::string name = fmt::format("worker {}", ++started_);
+    worker = std::make_unique<Child>([&] {
+      Worker(folder_, name, static_cast<unsigned>(started_), shared_).run();
+      return std::string();
+    });
+  }
+
+  // Often the one that is inside the gate, or just was.
+  int victim_number() {
+    pid_t pid = 0;
+    std::ifstream(folder_ + "/gate") >> pid;
+    const bool at_gate = roll(dice_, 6) == 0;
+    for (int i = 0; at_gate && i < kWorkers; ++i) {
+      if (workers_[static_cast<std::size_t>(i)]->pid() != pid) continue;
+      ++inside;
+      return i;
+    }
+    return roll(dice_, kWorkers);
+  }
+
+  void continue_some(std::chrono::steady_clock::time_point now) {
+    std::erase_if(stopped_, [&](const Stopped& one) {
+      if (one.until > now) return false;
+      ::kill(one.pid, SIGCONT);
+      return true;
+    });
+  }
+
+  const std::string folder_;
+  Shared& shared_;
+  Dice dice_{7};
+  int started_ = 0;
+  std::array<std::unique_ptr<Child>, kWorkers> workers_;
+  std::vector<Stopped> stopped_;
+};
+
+// What a bystander sees in between: empty if all is well.
+std::string observe(const std::string& folder, const Shared& shared) {
+  Client client(folder);
+  Replay replay;
+  while (!shared.stop) {
+    std::optional<std::string> wrong;
+    const auto looked = client.store().view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
+      wrong = replay.follow(view);
+      return {};
+    });
+    if (!looked) return looked.error().message;
+    if (wrong) return *wrong;
+    usleep(20'000);
+  }
+  return "";
+}
+
+std::optional<std::string> follow(Client& client, Replay& replay) {
+  std::optional<std::string> wrong;
+  const auto looked = client.store().view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
+    wrong = replay.follow(view);
+    return {};
+  });
+  return looked ? wrong : looked.error().message;
+}
+
+void hammer(Duration pause, bool only_kills) {
+  const TempFolder temp;
+  const std::string folder = temp.path() + "/store";
+  const SharedMemory shared;
+  const Child observer([&] { return observe(folder, *shared); });
+  Tormentor tormentor(folder, *shared);
+
+  tormentor.run(kHammering, pause, only_kills);
+  ASSERT_TRUE(tormentor.end_all()) << "a worker hangs";
+
+  EXPECT_EQ(observer.answer(), "");
+  EXPECT_EQ(shared->errors, 0) << shared->error;
+  Client client(folder);
+  Replay replay;
+  ASSERT_EQ(follow(client, replay), std::nullopt) << "before anybody tidied up";
+
+  // The leases and waits of the killed end by their time, or by their death.
+  const auto is_quiet = [&] {
+    bool quiet = false;
+    (void)client.manager.sweep(true);
+    (void)client.store().view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
+      quiet = view.leases({}).empty() && view.tickets({}).empty();
+      return {};
+    });
+    return quiet;
+  };
+  EXPECT_TRUE(eventually(is_quiet)) << "somebody still holds, or waits";
+  EXPECT_EQ(follow(client, replay), std::nullopt);
+  EXPECT_EQ(replay.find_stranded(), std::nullopt);
+  EXPECT_GE(replay.grants(), static_cast<std::size_t>(shared->grants.load()));
+  EXPECT_EQ(run_sql(folder + "/leases.db",
+                    "PRAGMA integrity_check; PRAGMA foreign_key_check;"
+                    "SELECT * FROM owners; SELECT * FROM ticket_paths"),
+            "ok\n");
+
+  std::printf("%zu events, %zu grants, %zu waits, %d refusals; %d kills, %d stops, %d of these at the gate\n",
+              replay.events(), replay.grants(), replay.waits(), shared->refusals.load(), tormentor.kills,
+              tormentor.stops, tormentor.inside);
+  EXPECT_GT(replay.grants(), 100U);
+  EXPECT_GT(replay.waits(), 100U);
+  EXPECT_GT(tormentor.inside, 0);
+}
+
+TEST(Hammer, KilledProcessesBreakNoPromise) { hammer(5ms, true); }
+
+TEST(Hammer, KilledAndStoppedProcessesBreakNoPromise) { hammer(20ms, false); }
+
+}  // namespace
+}  // namespace leasehold::processes
