@@ -23,8 +23,9 @@ constexpr std::chrono::sys_time<std::chrono::microseconds> kMoment{1'700'000'000
 TEST(Uuid, HasTheFixedBitsOfItsVersionWhateverWasDrawn) {
   for (const std::uint64_t drawn : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x123456789abcdef0}}) {
     Fixed random(drawn);
-    EXPECT_TRUE(std::regex_match(
-        make_uuid(random), std::regex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")));
+    EXPECT_TRUE(
+        std::regex_match(make_uuid(random),
+                         std::regex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")));
     EXPECT_TRUE(std::regex_match(make_uuid(random, kMoment),
                                  std::regex("018bcfe5-687b-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")));
   }
