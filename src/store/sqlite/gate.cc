@@ -2,141 +2,169 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/futex.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
-#include <thread>
 
 #include "util/read_file.h"
 
 namespace leasehold::sqlite {
 namespace {
 
-constexpr std::size_t kPidWidth = 20;
+using SteadyTime = std::chrono::steady_clock::time_point;
 
-bool lock(int fd, int how) {
+// The kernel opens the gate when its holder dies, but tells nobody.
+constexpr auto kLookAgain = std::chrono::milliseconds(10);
+
+using PidText = char[24];
+
+// Counts how often a lock was opened. A futex, because that queue is served in order, wakes one and has a
+// deadline; flock(2) has none of these.
+class Openings {
+ public:
+  std::uint32_t count() const { return count_; }
+
+  void add() {
+    ++count_;
+    syscall(SYS_futex, &count_, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  }
+
+  // Until there are more than `seen`, or `until`, or earlier.
+  void wait(std::uint32_t seen, SteadyTime until) {
+    const auto left = std::chrono::ceil<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return;
+    const timespec time = {.tv_sec = left.count() / 1'000'000'000, .tv_nsec = left.count() % 1'000'000'000};
+    syscall(SYS_futex, &count_, FUTEX_WAIT, seen, &time, nullptr, 0);
+  }
+
+ private:
+  std::atomic<std::uint32_t> count_;
+};
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+template <class TryLock>
+bool lock_until(SteadyTime deadline, Openings& openings, const TryLock& try_lock) {
   for (;;) {
-    if (flock(fd, how) == 0) return true;
-    if (errno != EINTR) return false;
+    const std::uint32_t seen = openings.count();
+    if (try_lock()) return true;
+    const SteadyTime now = std::chrono::steady_clock::now();
+    if (now >= deadline) return false;
+    openings.wait(seen, std::min(deadline, now + kLookAgain));
   }
 }
 
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
+void write_own_pid(PidText& text) { *fmt::format_to_n(text, sizeof text - 1, "{}\n", getpid()).out = '\0'; }
+
+std::string pid_in(const PidText& text) {
+  const std::string_view all(text, sizeof text);
+  return std::string(all.substr(0, all.find_first_not_of("0123456789")));
+}
+
+// A lock on the file's first byte; apart from flock(2)'s on the whole of it.
+bool set_byte_lock(int fd, short how) {
+  struct flock range{};
+  range.l_type = how;
+  range.l_whence = SEEK_SET;
+  range.l_len = 1;
+  return fcntl(fd, F_OFD_SETLK, &range) == 0;
 }
 
 }  // namespace
 
-// flock(2) can wait in line or not at all, but not for a limited time. So whoever finds the gate closed
-// lets a thread wait in line and waits for that thread. Shared with the thread, which may outlive the gate:
-// nothing but the lock itself can end its wait.
-struct Gate::File {
-  File(std::string name, int descriptor) : path(std::move(name)), fd(descriptor) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { close(fd); }
-
-  bool try_now() {
-    {
-      const std::lock_guard guard(mutex);
-      if (state != State::idle) return false;  // The thread is in line for us already.
-    }
-    return lock(fd, LOCK_EX | LOCK_NB);
-  }
-
-  bool wait_in_line(std::chrono::steady_clock::time_point deadline, const std::shared_ptr<File>& self) {
-    std::unique_lock guard(mutex);
-    wanted = true;
-    if (!has_thread) {
-      std::thread([self] { self->stand_in_line(); }).detach();
-      has_thread = true;
-    }
-    if (state == State::idle) state = State::in_line;
-    changed.notify_all();
-    const bool got = changed.wait_until(guard, deadline, [this] { return state == State::inside; });
-    wanted = false;
-    if (got) state = State::idle;  // The lock is ours now, not the thread's.
-    return got;
-  }
-
-  void stand_in_line() {
-    std::unique_lock guard(mutex);
-    for (;;) {
-      changed.wait(guard, [this] { return state == State::in_line || closing; });
-      if (closing) return;
-      guard.unlock();
-      const bool got = lock(fd, LOCK_EX);
-      guard.lock();
-      if (got && wanted && !closing) {
-        state = State::inside;
-      } else {
-        if (got) lock(fd, LOCK_UN);
-        state = State::idle;
-      }
-      changed.notify_all();
-    }
-  }
-
-  enum class State { idle, in_line, inside };
-
-  const std::string path;
-  const int fd;
-  std::mutex mutex;
-  std::condition_variable changed;
-  State state = State::idle;
-  bool wanted = false;
-  bool has_thread = false;
-  bool closing = false;
+// The file's contents: shared memory of all who come to the gate. Nothing in it decides who may enter; it
+// says when to look again, and whom to blame.
+struct Gate::Sign {
+  PidText inside;  // Who is, or was last.
+  PidText before;  // Who is next, or was last.
+  Openings gate;
+  Openings place;
 };
 
 Result<std::unique_ptr<Gate>> Gate::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) {
+  const auto failure = [&path](int error) {
     return fail(Code::unavailable,
                 fmt::format("Cannot open the store's gate {}: {}. Check who owns its folder, "
-                            "and its mode.",
-                            path, std::strerror(errno)));
+                            "its mode, and that the disk is not full.",
+                            path, std::strerror(error)));
+  };
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return failure(errno);
+  // Reserved, because a write to shared memory cannot fail with an error when the disk is full.
+  if (const int error = posix_fallocate(fd, 0, sizeof(Sign)); error != 0) {
+    close(fd);
+    return failure(error);
   }
-  return std::unique_ptr<Gate>(new Gate(std::make_shared<File>(path, fd)));
+  void* memory = mmap(nullptr, sizeof(Sign), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) {
+    const int error = errno;
+    close(fd);
+    return failure(error);
+  }
+  return std::unique_ptr<Gate>(new Gate(path, fd, *static_cast<Sign*>(memory)));
 }
 
-Gate::Gate(std::shared_ptr<File> file) : file_(std::move(file)) {}
-
 Gate::~Gate() {
-  const std::lock_guard guard(file_->mutex);
-  file_->closing = true;
-  file_->changed.notify_all();
+  munmap(&sign_, sizeof(Sign));
+  close(fd_);
 }
 
 Gate::Pass::~Pass() {
-  if (turn_.owns_lock()) lock(gate_->file_->fd, LOCK_UN);
+  if (turn_.owns_lock()) gate_->go_out();
 }
 
 Result<Gate::Pass> Gate::enter(Duration at_most) {
-  const auto deadline = std::chrono::steady_clock::now() + at_most;
+  const SteadyTime deadline = std::chrono::steady_clock::now() + at_most;
   std::unique_lock turn(turn_, deadline);
   if (!turn.owns_lock()) return fail(stuck(at_most));
-  if (!file_->try_now() && !file_->wait_in_line(deadline, file_)) return fail(stuck(at_most));
-
-  // Who is inside, for those who wait in vain. A name that cannot be written (a full disk) hurts nobody.
-  const std::string name = fmt::format("{:<{}}\n", getpid(), kPidWidth - 1);
-  [[maybe_unused]] const auto written = pwrite(file_->fd, name.data(), name.size(), 0);
+  if (!lock_until(deadline, sign_.place, [this] { return try_step_up(); })) return fail(stuck(at_most));
+  const bool entered = lock_until(deadline, sign_.gate, [this] { return try_go_in(); });
+  step_down();
+  if (!entered) return fail(stuck(at_most));
   return Pass(*this, std::move(turn));
 }
 
+bool Gate::try_step_up() {
+  if (!set_byte_lock(fd_, F_WRLCK)) return false;
+  write_own_pid(sign_.before);
+  return true;
+}
+
+void Gate::step_down() {
+  set_byte_lock(fd_, F_UNLCK);
+  sign_.place.add();
+}
+
+bool Gate::try_go_in() {
+  if (flock(fd_, LOCK_EX | LOCK_NB) != 0) return false;
+  write_own_pid(sign_.inside);
+  return true;
+}
+
+void Gate::go_out() {
+  flock(fd_, LOCK_UN);
+  sign_.gate.add();
+}
+
 Error Gate::stuck(Duration waited) const {
-  const auto seconds = std::chrono::duration<double>(waited).count();
-  const std::string pid = trimmed(read_file(file_->path, kPidWidth).value_or(""));
-  const std::string name = trimmed(read_file(fmt::format("/proc/{}/comm", pid), 64).value_or("unknown"));
-  return {
-      Code::unavailable,
-      fmt::format("The store's gate {} stayed closed for {:.1f} s: process {} ({}) is inside. Nothing was "
-                  "written. If it is stopped, continue it (kill -CONT {}) or end it.",
-                  file_->path, seconds, pid.empty() ? "?" : pid, name, pid.empty() ? "PID" : pid)};
+  // Who is next is to blame only if nobody is inside.
+  const int probe = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const bool empty = probe >= 0 && flock(probe, LOCK_EX | LOCK_NB) == 0;
+  if (probe >= 0) close(probe);
+  const std::string pid = pid_in(empty ? sign_.before : sign_.inside);
+  std::string name = read_file(fmt::format("/proc/{}/comm", pid), 64).value_or("unknown");
+  while (name.ends_with('\n')) name.pop_back();
+  return {Code::unavailable,
+          fmt::format("The store's gate {} stayed closed for {:.1f} s: process {} ({}) is {}. Nothing was "
+                      "written. If it is stopped, continue it (kill -CONT {}) or end it.",
+                      path_, std::chrono::duration<double>(waited).count(), pid.empty() ? "?" : pid, name,
+                      empty ? "next and does not go in" : "inside", pid.empty() ? "PID" : pid)};
 }
 
 }  // namespace leasehold::sqlite

@@ -13,7 +13,10 @@ namespace leasehold::sqlite {
 
 // An exclusive flock(2) on a file that is never deleted. SQLite's own locks neither queue nor, in the
 // versions around, keep a checkpoint apart from a write (docs/design/decisions.md); this does both. The
-// kernel opens it when its holder dies. Thread-safe.
+// kernel opens it when its holder dies.
+//
+// flock alone is no queue: all who wait wake at once, and whoever comes back first goes in again. So there is
+// a place before the gate, for one: only who stands there may enter. Thread-safe.
 class Gate {
  public:
   // Error: unavailable.
@@ -40,13 +43,19 @@ class Gate {
   Result<Pass> enter(Duration at_most);
 
  private:
-  struct File;
-  explicit Gate(std::shared_ptr<File> file);
+  struct Sign;
+  Gate(std::string path, int fd, Sign& sign) : path_(std::move(path)), fd_(fd), sign_(sign) {}
 
+  bool try_step_up();
+  void step_down();
+  bool try_go_in();
+  void go_out();
   Error stuck(Duration waited) const;
 
   FairMutex turn_;
-  std::shared_ptr<File> file_;
+  const std::string path_;
+  const int fd_;
+  Sign& sign_;
 };
 
 }  // namespace leasehold::sqlite

@@ -12,6 +12,7 @@
 
 #include "env/child.h"
 #include "support/temp_folder.h"
+#include "util/read_file.h"
 
 namespace leasehold::sqlite {
 namespace {
@@ -250,6 +251,48 @@ TEST_F(GateTest, AStoppedProcessIsNamedAndCanGoOn) {
   kill(child.pid(), SIGCONT);
   EXPECT_EQ(message_of(gate->enter(kPatience)), "entered");
   EXPECT_EQ(child.answer(), "left");
+}
+
+// It stands before the gate and holds everybody up, though it is not inside.
+TEST_F(GateTest, AProcessStoppedBeforeTheGateIsNamed) {
+  const auto gate = open();
+  auto pass = std::make_unique<Result<Gate::Pass>>(gate->enter(kPatience));
+  ASSERT_TRUE(*pass);
+  Child child([&] {
+    const auto own = open();
+    return message_of(own->enter(kPatience));
+  });
+  const std::string asleep = fmt::format("/proc/{}/wchan", child.pid());
+  for (int i = 0; i < 2000 && read_file(asleep, 64).value_or("").find("futex") == std::string::npos; ++i) {
+    usleep(1000);
+  }
+  kill(child.pid(), SIGSTOP);
+  pass.reset();
+
+  const std::string answer = message_of(gate->enter(kShort));
+
+  EXPECT_NE(answer.find(fmt::format("process {} (store_sqlite_te) is next and does not go in", child.pid())),
+            std::string::npos)
+      << answer;
+  kill(child.pid(), SIGCONT);
+  EXPECT_EQ(child.answer(), "entered");
+  EXPECT_EQ(message_of(gate->enter(kPatience)), "entered");
+}
+
+TEST_F(GateTest, AProcessKilledBeforeTheGateLetsTheNextThrough) {
+  const auto gate = open();
+  auto pass = std::make_unique<Result<Gate::Pass>>(gate->enter(kPatience));
+  ASSERT_TRUE(*pass);
+  Child child([&] {
+    const auto own = open();
+    return message_of(own->enter(kPatience));
+  });
+  EXPECT_FALSE(open()->enter(kShort)) << "and by now the child stands before the gate";
+  child.kill();
+  child.reap();
+  pass.reset();
+
+  EXPECT_EQ(message_of(gate->enter(kPatience)), "entered");
 }
 
 TEST_F(GateTest, AGateThatCannotBeMadeSaysWhy) {
