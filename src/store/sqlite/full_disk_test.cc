@@ -244,7 +244,9 @@ TEST(FullDisk, AStoreCannotBeMadeOnIt) {
   });
   SKIP_IF_REFUSED(answer);
 
-  EXPECT_EQ(answer, std::string(kFull) + "\nopened");
+  EXPECT_EQ(answer,
+            "unavailable: The disk under STORE/gate is full; nothing was written. Free some space and try "
+            "again.\nopened");
 }
 
 TEST(FullDisk, ASpentReserveIsFilledAgainWhenTheLogIsMoved) {

@@ -89,9 +89,15 @@ struct Gate::Sign {
 
 Result<std::unique_ptr<Gate>> Gate::open(const std::string& path) {
   const auto failure = [&path](int error) {
+    if (error == ENOSPC) {
+      return fail(
+          Code::unavailable,
+          fmt::format("The disk under {} is full; nothing was written. Free some space and try again.",
+                      path));
+    }
     return fail(Code::unavailable,
                 fmt::format("Cannot open the store's gate {}: {}. Check who owns its folder, "
-                            "its mode, and that the disk is not full.",
+                            "and its mode.",
                             path, std::strerror(error)));
   };
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

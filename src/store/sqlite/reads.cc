@@ -110,28 +110,42 @@ std::vector<Lease> SqliteTransaction::leases_at(const Scope& scope) {
 
 std::vector<Ticket> SqliteTransaction::tickets_at(const Scope& scope) {
   if (!has_waiters_) return {};
+  auto known = waiting_at_.find(scope);
+  if (known == waiting_at_.end()) known = waiting_at_.emplace(scope, find_waiting(scope)).first;
+  std::vector<Ticket> found;
+  found.reserve(known->second.size());
+  for (const std::string& id : known->second) found.push_back(tickets_.at(id));
+  return found;
+}
+
+std::set<std::string> SqliteTransaction::find_waiting(const Scope& scope) {
+  std::set<std::string> ids;
   std::vector<std::string> places = ancestors(scope.path);
   places.push_back(scope.path);
-  std::set<std::string> ids;
   for (const std::string& place : places) {
-    Query at = connection_.query(
-        "SELECT ticket_id FROM ticket_paths WHERE workspace = ? AND file_path = ? AND (subtree = 1 OR ?)");
+    Query at = connection_.query("SELECT ticket_id, " TICKET_COLUMNS
+                                 " FROM ticket_paths JOIN tickets ON tickets.id = ticket_id WHERE"
+                                 " ticket_paths.workspace = ? AND file_path = ? AND (subtree = 1 OR ?)");
     at.bind_all(workspace_, place, std::int64_t{place == scope.path});
-    while (at.step()) ids.emplace(at.text());
+    while (at.step()) ids.insert(read_ticket_once(at).id.text);
   }
   if (scope.subtree && is_path(scope.path)) {
     const std::string prefix = prefix_below(scope.path);
     const std::string end = end_of_range(prefix);
-    Query below = connection_.query(
-        "SELECT ticket_id FROM ticket_paths WHERE workspace = ? AND file_path >= ? AND file_path < ?");
+    Query below = connection_.query("SELECT ticket_id, " TICKET_COLUMNS
+                                    " FROM ticket_paths JOIN tickets ON tickets.id = ticket_id WHERE"
+                                    " ticket_paths.workspace = ? AND file_path >= ? AND file_path < ?");
     below.bind_all(workspace_, prefix, end);
-    while (below.step()) ids.emplace(below.text());
+    while (below.step()) ids.insert(read_ticket_once(below).id.text);
   }
-  std::vector<Ticket> found;
-  for (const std::string& id : ids) {
-    if (auto waiting = ticket({id})) found.push_back(std::move(*waiting));
-  }
-  return found;
+  return ids;
+}
+
+// The row has the id in front.
+const Ticket& SqliteTransaction::read_ticket_once(Query& row) {
+  const auto [place, is_new] = tickets_.try_emplace(std::string(row.text()));
+  if (is_new) place->second = read_ticket(row);
+  return place->second;
 }
 
 std::optional<Lease> SqliteTransaction::lease(const LeaseId& id) {
@@ -142,10 +156,10 @@ std::optional<Lease> SqliteTransaction::lease(const LeaseId& id) {
 
 std::optional<Ticket> SqliteTransaction::ticket(const GroupId& id) {
   if (const auto known = tickets_.find(id.text); known != tickets_.end()) return known->second;
-  Query query = connection_.query("SELECT " TICKET_COLUMNS " FROM tickets WHERE id = ? AND workspace = ?");
-  auto found = first(query.bind_all(id.text, workspace_), read_ticket);
-  if (found) tickets_.emplace(id.text, *found);
-  return found;
+  Query query =
+      connection_.query("SELECT id, " TICKET_COLUMNS " FROM tickets WHERE id = ? AND workspace = ?");
+  if (!query.bind_all(id.text, workspace_).step()) return std::nullopt;
+  return read_ticket_once(query);
 }
 
 std::optional<Lease> SqliteTransaction::last_lease(const Owner& owner, const std::string& path) {
@@ -203,21 +217,19 @@ std::vector<Lease> SqliteTransaction::leases(const Filter& filter) {
 std::vector<Ticket> SqliteTransaction::tickets(const Filter& filter) {
   if (!has_waiters_) return {};
   Query query = connection_.query(
-      "SELECT id FROM tickets INDEXED BY idx_tickets_waiting WHERE workspace = ?1 AND status = 'pending' AND"
+      "SELECT id, " TICKET_COLUMNS
+      " FROM tickets INDEXED BY idx_tickets_when WHERE workspace = ?1 AND status = 'pending' AND"
       " (?2 IS NULL OR agent_id = ?2) AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)");
   query.bind(workspace_);
   bind_if_any(query, filter.agent_id);
   bind_if_any(query, filter.session_id);
   bind_if_any(query, filter.pr_id);
-  return tickets_of(query);
+  return all_tickets(query);
 }
 
-// The tickets whose ids the query finds.
-std::vector<Ticket> SqliteTransaction::tickets_of(Query& query) {
+std::vector<Ticket> SqliteTransaction::all_tickets(Query& query) {
   std::vector<Ticket> found;
-  while (query.step()) {
-    if (auto waiting = ticket({std::string(query.text())})) found.push_back(std::move(*waiting));
-  }
+  while (query.step()) found.push_back(read_ticket_once(query));
   return found;
 }
 
@@ -245,14 +257,16 @@ std::optional<Answer> SqliteTransaction::answer(const Owner& owner, const std::s
 
 Due SqliteTransaction::due(Time moment, std::size_t limit) {
   Query leases = connection_.query("SELECT " LEASE_COLUMNS
-                                   " FROM leases INDEXED BY idx_leases_live_deadline WHERE workspace = ? AND"
-                                   " deadline_ns <= ? AND status = 'active' ORDER BY deadline_ns LIMIT ?");
+                                   " FROM leases INDEXED BY idx_leases_when WHERE workspace = ? AND"
+                                   " deadline_ns <= ? AND status = 'active' AND status <> 'pending'"
+                                   " ORDER BY deadline_ns LIMIT ?");
   Due found = {.leases = all_leases(leases.bind_all(workspace_, to_column(moment), sql_limit(limit)))};
   if (!has_waiters_) return found;
   Query tickets = connection_.query(
-      "SELECT id FROM tickets INDEXED BY idx_tickets_waiting WHERE workspace = ? AND deadline_ns <= ? AND"
+      "SELECT id, " TICKET_COLUMNS
+      " FROM tickets INDEXED BY idx_tickets_when WHERE workspace = ? AND deadline_ns <= ? AND"
       " status = 'pending' ORDER BY deadline_ns LIMIT ?");
-  found.tickets = tickets_of(tickets.bind_all(workspace_, to_column(moment), sql_limit(limit)));
+  found.tickets = all_tickets(tickets.bind_all(workspace_, to_column(moment), sql_limit(limit)));
   return found;
 }
 
@@ -267,7 +281,7 @@ std::vector<Event> SqliteTransaction::history(const HistoryQuery& query) {
           " FROM lease_history INDEXED BY idx_lease_history_path WHERE id > ?1 AND workspace = ?2 AND "
           "file_path = ?3"
           " AND (?4 IS NULL OR agent_id = ?4) AND (?5 IS NULL OR lease_id = ?5)"
-          " AND (?6 IS NULL OR event_us >= ?6) ORDER BY rowid DESC LIMIT ?7";
+          " AND (?6 IS NULL OR event_us >= ?6) ORDER BY id DESC LIMIT ?7";
   }
   const std::string after = sequence_text(query.after);
   const auto lease_id = query.lease_id ? std::optional(query.lease_id->text) : std::nullopt;

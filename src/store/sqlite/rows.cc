@@ -198,11 +198,15 @@ Answer read_answer(Query& row) {
   return answer;
 }
 
-Time earliest_deadline(const Lease& lease) {
+Time when(const Lease& lease) {
+  if (lease.status != Status::active) return lease.updated_at;
   return std::min({lease.expires_at, lease.idle_at.value_or(kForever), lease.recalled_at.value_or(kForever)});
 }
 
-Time earliest_deadline(const Ticket& ticket) { return std::min(ticket.wait_until, ticket.proven_until); }
+Time when(const Ticket& ticket) {
+  if (ticket.status != Status::pending) return ticket.ended_at;
+  return std::min(ticket.wait_until, ticket.proven_until);
+}
 
 std::optional<std::int64_t> to_column(std::optional<Time> time) {
   return time ? std::optional(to_column(*time)) : std::nullopt;

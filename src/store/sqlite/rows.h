@@ -31,9 +31,9 @@ Event read_event(Query& row);
 Notice read_notice(Query& row);
 Answer read_answer(Query& row);
 
-// When somebody has to look at it again.
-Time earliest_deadline(const Lease& lease);
-Time earliest_deadline(const Ticket& ticket);
+// When somebody has to look at it again; once it is over, since when that is so.
+Time when(const Lease& lease);
+Time when(const Ticket& ticket);
 
 inline std::int64_t to_column(Time time) { return time.time_since_epoch().count(); }
 inline std::int64_t to_column(WallTime time) { return time.time_since_epoch().count(); }

@@ -118,7 +118,7 @@ UPDATE leases SET
     heartbeat_ns = store_ns(updated_at),
     updated_ns = store_ns(updated_at),
     expires_ns = store_ns(expires_at),
-    deadline_ns = store_ns(expires_at),
+    deadline_ns = store_ns(CASE lower(status) WHEN 'active' THEN expires_at ELSE updated_at END),
     ttl_ms = ttl_seconds * 1000;
 -- A row that waits belongs to a program that is gone: only a ticket can wait.
 UPDATE leases SET status = 'failed', ended_by = 'cancelled' WHERE status = 'pending';
@@ -126,9 +126,9 @@ UPDATE leases SET status = 'failed', ended_by = 'cancelled' WHERE status = 'pend
 -- What may be in the way of a request, found by its path.
 CREATE INDEX idx_leases_live ON leases(workspace, file_path) WHERE status = 'active';
 CREATE INDEX idx_leases_live_subtree ON leases(workspace, file_path) WHERE status = 'active' AND subtree = 1;
-CREATE INDEX idx_leases_live_deadline ON leases(workspace, deadline_ns) WHERE status = 'active';
 CREATE INDEX idx_leases_live_pr ON leases(workspace, pr_id) WHERE status = 'active' AND pr_id <> '';
-CREATE INDEX idx_leases_ended ON leases(workspace, updated_ns) WHERE status NOT IN ('active', 'pending');
+-- What may have lapsed, and what ended long ago.
+CREATE INDEX idx_leases_when ON leases(workspace, status, deadline_ns) WHERE status <> 'pending';
 
 -- How many active leases an owner has, so that nobody needs to count them.
 CREATE TABLE owners (
@@ -141,27 +141,40 @@ CREATE TABLE owners (
 INSERT INTO owners SELECT workspace, agent_id, session_id, count(*) FROM leases WHERE status = 'active'
     GROUP BY workspace, agent_id, session_id;
 
-ALTER TABLE lease_history ADD COLUMN workspace TEXT NOT NULL DEFAULT '';
-ALTER TABLE lease_history ADD COLUMN group_id TEXT NOT NULL DEFAULT '';
-ALTER TABLE lease_history ADD COLUMN session_id TEXT NOT NULL DEFAULT '';
-ALTER TABLE lease_history ADD COLUMN pr_id TEXT NOT NULL DEFAULT '';
-ALTER TABLE lease_history ADD COLUMN subtree INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE lease_history ADD COLUMN mode TEXT NOT NULL DEFAULT 'exclusive';
-ALTER TABLE lease_history ADD COLUMN token INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE lease_history ADD COLUMN cause TEXT NOT NULL DEFAULT 'none';
-ALTER TABLE lease_history ADD COLUMN count INTEGER NOT NULL DEFAULT 1;
-ALTER TABLE lease_history ADD COLUMN event_ns INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE lease_history ADD COLUMN event_us INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE lease_history ADD COLUMN actor TEXT NOT NULL DEFAULT '';
-ALTER TABLE lease_history ADD COLUMN trace TEXT NOT NULL DEFAULT '';
--- Ids become numbers that rise, in the order things happened: they are the event's sequence.
-UPDATE lease_history SET
-    id = place.id, event_us = event_at * 1000000, event_ns = store_ns(event_at),
-    event_type = lower(event_type), status_before = lower(status_before), status_after = lower(status_after),
-    renewal_count = coalesce(renewal_count, 0), reason = coalesce(reason, '')
-    FROM (SELECT rowid AS row, printf('%016d', row_number() OVER (ORDER BY event_at, rowid)) AS id
-          FROM lease_history) AS place
-    WHERE lease_history.rowid = place.row;
+-- The same rows, in the order of their ids, which become numbers that rise: the event's sequence.
+ALTER TABLE lease_history RENAME TO seed_history;
+CREATE TABLE lease_history (
+    id TEXT PRIMARY KEY,
+    lease_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    file_path TEXT NOT NULL,
+    event_type TEXT NOT NULL,
+    status_before TEXT,
+    status_after TEXT,
+    renewal_count INTEGER,
+    event_at INTEGER NOT NULL,
+    reason TEXT,
+    workspace TEXT NOT NULL DEFAULT '',
+    group_id TEXT NOT NULL DEFAULT '',
+    session_id TEXT NOT NULL DEFAULT '',
+    pr_id TEXT NOT NULL DEFAULT '',
+    subtree INTEGER NOT NULL DEFAULT 0,
+    mode TEXT NOT NULL DEFAULT 'exclusive',
+    token INTEGER NOT NULL DEFAULT 0,
+    cause TEXT NOT NULL DEFAULT 'none',
+    count INTEGER NOT NULL DEFAULT 1,
+    event_ns INTEGER NOT NULL DEFAULT 0,
+    event_us INTEGER NOT NULL DEFAULT 0,
+    actor TEXT NOT NULL DEFAULT '',
+    trace TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+INSERT INTO lease_history (id, lease_id, agent_id, file_path, event_type, status_before, status_after,
+                           renewal_count, event_at, reason, event_ns, event_us)
+    SELECT printf('%016d', row_number() OVER (ORDER BY event_at, rowid)), lease_id, agent_id, file_path,
+           lower(event_type), lower(status_before), lower(status_after), coalesce(renewal_count, 0), event_at,
+           coalesce(reason, ''), store_ns(event_at), event_at * 1000000
+    FROM seed_history;
+DROP TABLE seed_history;
 CREATE INDEX idx_lease_history_path ON lease_history(workspace, file_path);
 CREATE INDEX idx_lease_history_age ON lease_history(workspace, event_us);
 
@@ -185,17 +198,15 @@ CREATE TABLE tickets (
     leases TEXT NOT NULL,
     token INTEGER NOT NULL
 );
-CREATE INDEX idx_tickets_waiting ON tickets(workspace, deadline_ns) WHERE status = 'pending';
-CREATE INDEX idx_tickets_ended ON tickets(workspace, ended_ns) WHERE status <> 'pending';
+CREATE INDEX idx_tickets_when ON tickets(workspace, status, deadline_ns);
 -- Where tickets wait; emptied as they stop.
 CREATE TABLE ticket_paths (
     workspace TEXT NOT NULL,
     file_path TEXT NOT NULL,
     subtree INTEGER NOT NULL,
-    ticket_id TEXT NOT NULL REFERENCES tickets(id) ON DELETE CASCADE,
+    ticket_id TEXT NOT NULL,
     PRIMARY KEY (workspace, file_path, ticket_id)
 ) WITHOUT ROWID;
-CREATE INDEX idx_ticket_paths_ticket ON ticket_paths(ticket_id);
 
 CREATE TABLE answers (
     workspace TEXT NOT NULL,

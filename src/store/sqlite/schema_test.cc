@@ -103,8 +103,8 @@ class SchemaTest : public testing::Test {
   // The columns, types, defaults and keys of a seed's table.
   std::string columns(const std::string& table, int count) const {
     return sql(fmt::format(
-        "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_info('{}') WHERE cid < {}", table,
-        count));
+        "SELECT name, type, \"notnull\" OR pk, dflt_value, pk FROM pragma_table_info('{}') WHERE cid < {}",
+        table, count));
   }
 
   SqlitePlace place;
@@ -118,7 +118,7 @@ TEST_F(SchemaTest, TheTablesAreThoseOfTheSeed) {
 
   for (const std::string table : {"leases", "lease_history", "lease_configs", "migrations"}) {
     const std::string wanted = run_sql(
-        seed, "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_info('" + table + "')");
+        seed, "SELECT name, type, \"notnull\" OR pk, dflt_value, pk FROM pragma_table_info('" + table + "')");
     const auto count = static_cast<int>(std::ranges::count(wanted, '\n'));
     EXPECT_EQ(columns(table, count), wanted) << table;
   }

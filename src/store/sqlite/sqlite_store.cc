@@ -1,6 +1,7 @@
 #include "store/sqlite/sqlite_store.h"
 
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "store/sqlite/bells.h"
@@ -63,6 +64,8 @@ class SqliteStore final : public Store {
 
   // Inside the gate. Returns the bells to ring.
   Result<std::vector<GroupId>> write(Connection& connection, const Footprint& footprint, const Body& body);
+
+  void shorten_log();
 
   // On a full disk: true if it is worth trying once more.
   bool make_room(Connection& connection, const Footprint& footprint, int tries) const;
@@ -172,6 +175,7 @@ bool SqliteStore::make_room(Connection& connection, const Footprint& footprint, 
 
 Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body) {
   Result<std::vector<GroupId>> bells;
+  bool log_is_long = false;
   {
     const auto pass = gate_->enter(options_.gate_timeout);
     if (!pass) return fail(pass.error());
@@ -193,16 +197,28 @@ Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body)
       // What is left is kept back again before others take it for new leases.
       (*connection)->empty_log();
       fill_reserve(options_.folder);
-    } else if ((*connection)->log_pages() > options_.log_pages_max) {
-      (*connection)->checkpoint();
-      fill_reserve(options_.folder);
-      clear_in(bells_folder());
     }
+    log_is_long = (*connection)->log_pages() > options_.log_pages_max;
     give_back(std::move(*connection));
   }
   if (!bells) return fail(bells.error());
   for (const GroupId& ticket : *bells) ring_in(bells_folder(), ticket);
+  // The kernel puts whom a pipe wakes on the waker's core, and there behind the waker.
+  if (!bells->empty()) std::this_thread::yield();
+  if (log_is_long) shorten_log();
   return {};
+}
+
+// What was asked is done already: whoever comes next tries again if this cannot be.
+void SqliteStore::shorten_log() {
+  const auto pass = gate_->enter(options_.gate_timeout);
+  if (!pass) return;
+  auto connection = borrow();
+  if (!connection) return;
+  (*connection)->checkpoint();
+  fill_reserve(options_.folder);
+  clear_in(bells_folder());
+  give_back(std::move(*connection));
 }
 
 Result<void> SqliteStore::view(const Footprint& footprint, const Look& body) {

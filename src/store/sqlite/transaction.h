@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -67,11 +68,18 @@ class SqliteTransaction final : public Transaction {
   void remember(const Lease& lease);
   Lease read_and_remember(Query& row);
   std::vector<Lease> all_leases(Query& query);
-  std::vector<Ticket> tickets_of(Query& query);
+  std::vector<Ticket> all_tickets(Query& query);
+  std::set<std::string> find_waiting(const Scope& scope);
+  const Ticket& read_ticket_once(Query& row);
   void count_in(const Lease& lease);
   void write(const Lease& lease, const char* sql);
+  void write(const Ticket& ticket, const char* sql);
+  void write_count(const Owner& owner, std::int64_t change);
   std::vector<std::string> agents_in(const std::string& session_id);
-  void put_paths(const Ticket& ticket);
+  bool insert(const Ticket& ticket);
+  void update(const Ticket& ticket);
+  void add_paths(const Ticket& ticket);
+  void remove_paths(const Ticket& ticket);
   std::int64_t unix_seconds(Time time) const;
 
   Connection& connection_;
@@ -88,6 +96,7 @@ class SqliteTransaction final : public Transaction {
   // a queue again and again.
   std::unordered_map<std::string, StoredLease> stored_;
   std::unordered_map<std::string, Ticket> tickets_;
+  std::map<Scope, std::set<std::string>> waiting_at_;  // Ids of tickets; all are in `tickets_`.
   std::vector<GroupId> bells_;
 };
 

@@ -104,47 +104,61 @@ void SqliteTransaction::write(const Lease& lease, const char* sql) {
                  unix_seconds(lease.updated_at), unix_seconds(lease.expires_at), seconds_of(lease.ttl),
                  to_column(lease.acquired_at), to_column(lease.expires_at),
                  to_column(lease.last_heartbeat_at), to_column(lease.updated_at), to_column(lease.idle_at),
-                 to_column(lease.recalled_at), to_column(earliest_deadline(lease)),
-                 std::int64_t{lease.ttl.count()}, std::int64_t{lease.renewal_count},
-                 std::int64_t{lease.max_renewals}, lease.group_id.text, lease.room, lease.reason, lease.trace,
-                 std::int64_t{lease.requested}, paired_with, pairs, lease.rule, std::int64_t{lease.attended});
+                 to_column(lease.recalled_at), to_column(when(lease)), std::int64_t{lease.ttl.count()},
+                 std::int64_t{lease.renewal_count}, std::int64_t{lease.max_renewals}, lease.group_id.text,
+                 lease.room, lease.reason, lease.trace, std::int64_t{lease.requested}, paired_with, pairs,
+                 lease.rule, std::int64_t{lease.attended});
   query.run();
 }
 
 void SqliteTransaction::put(const Ticket& ticket) {
-  const Holder& holder = ticket.request.caller.holder;
-  const std::string request = to_json(ticket.request);
-  const std::string leases = to_column(ticket.leases);
-  bool paths_stand = false;
-  {
-    Query before = connection_.query("SELECT status = 'pending' AND request = ? FROM tickets WHERE id = ?");
-    paths_stand = before.bind_all(request, ticket.id.text).step() && before.integer() != 0;
+  waiting_at_.clear();
+  if (!tickets_.contains(ticket.id.text) && insert(ticket)) {
+    add_paths(ticket);
+  } else {
+    const std::optional<Ticket> before = this->ticket(ticket.id);
+    if (!before) throw_corrupt("the id of another workspace's ticket");
+    update(ticket);
+    if (before->status != ticket.status || before->request.paths != ticket.request.paths) {
+      remove_paths(*before);
+      add_paths(ticket);
+    }
   }
-  connection_
-      .query(
-          "INSERT INTO tickets (id, workspace, agent_id, session_id, pr_id, request, sequence, arrival_ns,"
-          " order_ns, upgrade, wait_until_ns, proven_until_ns, deadline_ns, status, ended_by, ended_ns, "
-          "leases, token)"
-          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
-          " agent_id = excluded.agent_id, session_id = excluded.session_id, pr_id = excluded.pr_id,"
-          " request = excluded.request, sequence = excluded.sequence, arrival_ns = excluded.arrival_ns,"
-          " order_ns = excluded.order_ns, upgrade = excluded.upgrade, wait_until_ns = excluded.wait_until_ns,"
-          " proven_until_ns = excluded.proven_until_ns, deadline_ns = excluded.deadline_ns,"
-          " status = excluded.status, ended_by = excluded.ended_by, ended_ns = excluded.ended_ns,"
-          " leases = excluded.leases, token = excluded.token")
-      .bind_all(ticket.id.text, workspace_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id,
-                request, static_cast<std::int64_t>(ticket.sequence.value), to_column(ticket.arrival),
-                to_column(ticket.order), std::int64_t{ticket.upgrade}, to_column(ticket.wait_until),
-                to_column(ticket.proven_until), to_column(earliest_deadline(ticket)), word(ticket.status),
-                word(ticket.ended_by), to_column(ticket.ended_at), leases,
-                static_cast<std::int64_t>(ticket.token.value))
-      .run();
-  if (!paths_stand || ticket.status != Status::pending) put_paths(ticket);
   tickets_.insert_or_assign(ticket.id.text, ticket);
 }
 
-void SqliteTransaction::put_paths(const Ticket& ticket) {
-  connection_.query("DELETE FROM ticket_paths WHERE ticket_id = ?").bind(ticket.id.text).run();
+bool SqliteTransaction::insert(const Ticket& ticket) {
+  write(ticket,
+        "INSERT INTO tickets (id, workspace, agent_id, session_id, pr_id, request, sequence, arrival_ns,"
+        " order_ns, upgrade, wait_until_ns, proven_until_ns, deadline_ns, status, ended_by, ended_ns, leases,"
+        " token) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+        " ON CONFLICT(id) DO NOTHING");
+  return connection_.changes() == 1;
+}
+
+void SqliteTransaction::update(const Ticket& ticket) {
+  write(ticket,
+        "UPDATE tickets SET agent_id = ?3, session_id = ?4, pr_id = ?5, request = ?6, sequence = ?7,"
+        " arrival_ns = ?8, order_ns = ?9, upgrade = ?10, wait_until_ns = ?11, proven_until_ns = ?12,"
+        " deadline_ns = ?13, status = ?14, ended_by = ?15, ended_ns = ?16, leases = ?17, token = ?18"
+        " WHERE id = ?1 AND workspace = ?2");
+}
+
+void SqliteTransaction::write(const Ticket& ticket, const char* sql) {
+  const Holder& holder = ticket.request.caller.holder;
+  const std::string request = to_json(ticket.request);
+  const std::string leases = to_column(ticket.leases);
+  connection_.query(sql)
+      .bind_all(ticket.id.text, workspace_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id,
+                request, static_cast<std::int64_t>(ticket.sequence.value), to_column(ticket.arrival),
+                to_column(ticket.order), std::int64_t{ticket.upgrade}, to_column(ticket.wait_until),
+                to_column(ticket.proven_until), to_column(when(ticket)), word(ticket.status),
+                word(ticket.ended_by), to_column(ticket.ended_at), leases,
+                static_cast<std::int64_t>(ticket.token.value))
+      .run();
+}
+
+void SqliteTransaction::add_paths(const Ticket& ticket) {
   if (ticket.status != Status::pending) return;
   has_waiters_ = true;
   for (const WantedPath& wanted : ticket.request.paths) {
@@ -153,6 +167,14 @@ void SqliteTransaction::put_paths(const Ticket& ticket) {
             "INSERT INTO ticket_paths (workspace, file_path, subtree, ticket_id) VALUES (?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET subtree = max(subtree, excluded.subtree)")
         .bind_all(workspace_, wanted.path, std::int64_t{wanted.subtree}, ticket.id.text)
+        .run();
+  }
+}
+
+void SqliteTransaction::remove_paths(const Ticket& ticket) {
+  for (const WantedPath& wanted : ticket.request.paths) {
+    connection_.query("DELETE FROM ticket_paths WHERE workspace = ? AND file_path = ? AND ticket_id = ?")
+        .bind_all(workspace_, wanted.path, ticket.id.text)
         .run();
   }
 }
@@ -216,13 +238,13 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
     forgotten += static_cast<std::size_t>(connection_.changes());
   };
   remove(
-      "DELETE FROM leases WHERE rowid IN (SELECT rowid FROM leases INDEXED BY idx_leases_ended WHERE "
-      "workspace = ?"
-      " AND updated_ns < ? AND status NOT IN ('active', 'pending') LIMIT ?)",
+      "DELETE FROM leases WHERE rowid IN (SELECT rowid FROM leases INDEXED BY idx_leases_when WHERE "
+      "workspace = ? AND deadline_ns < ? AND status IN ('released', 'expired', 'failed') AND "
+      "status <> 'pending' LIMIT ?)",
       to_column(ended_before));
   remove(
-      "DELETE FROM tickets WHERE rowid IN (SELECT rowid FROM tickets INDEXED BY idx_tickets_ended WHERE"
-      " workspace = ? AND ended_ns < ? AND status <> 'pending' LIMIT ?)",
+      "DELETE FROM tickets WHERE rowid IN (SELECT rowid FROM tickets INDEXED BY idx_tickets_when WHERE"
+      " workspace = ? AND deadline_ns < ? AND status IN ('active', 'released', 'expired', 'failed') LIMIT ?)",
       to_column(ended_before));
   remove(
       "DELETE FROM notices WHERE (workspace, id) IN (SELECT workspace, id FROM notices WHERE workspace = ? "
@@ -236,29 +258,31 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
       " json_each(answers.leases) AS one JOIN leases ON leases.id = one.value)) LIMIT ?)",
       to_column(now_));
   remove(
-      "DELETE FROM lease_history WHERE rowid IN (SELECT rowid FROM lease_history INDEXED BY "
-      "idx_lease_history_age"
+      "DELETE FROM lease_history WHERE id IN (SELECT id FROM lease_history INDEXED BY idx_lease_history_age"
       " WHERE workspace = ? AND event_us < ? ORDER BY event_us LIMIT ?)",
       to_column(history_before));
   return forgotten;
 }
 
-std::vector<GroupId> SqliteTransaction::finish() {
-  for (const auto& [owner, change] : counts_) {
-    if (change == 0) continue;
+void SqliteTransaction::write_count(const Owner& owner, std::int64_t change) {
+  if (change == 0) return;
+  if (change < 0) {
     connection_
-        .query(
-            "INSERT INTO owners (workspace, agent_id, session_id, leases) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET leases = leases + excluded.leases")
-        .bind_all(workspace_, owner.agent_id, owner.session_id, change)
+        .query("DELETE FROM owners WHERE workspace = ? AND agent_id = ? AND session_id = ? AND leases <= ?")
+        .bind_all(workspace_, owner.agent_id, owner.session_id, -change)
         .run();
-    if (change < 0) {
-      connection_
-          .query("DELETE FROM owners WHERE workspace = ? AND agent_id = ? AND session_id = ? AND leases <= 0")
-          .bind_all(workspace_, owner.agent_id, owner.session_id)
-          .run();
-    }
+    if (connection_.changes() > 0) return;
   }
+  connection_
+      .query(
+          "INSERT INTO owners (workspace, agent_id, session_id, leases) VALUES (?, ?, ?, ?)"
+          " ON CONFLICT DO UPDATE SET leases = leases + excluded.leases")
+      .bind_all(workspace_, owner.agent_id, owner.session_id, change)
+      .run();
+}
+
+std::vector<GroupId> SqliteTransaction::finish() {
+  for (const auto& [owner, change] : counts_) write_count(owner, change);
   if (numbers_changed_) {
     connection_.query("UPDATE store SET last_sequence = ?, last_token = ?")
         .bind_all(static_cast<std::int64_t>(numbers_.last_sequence),
