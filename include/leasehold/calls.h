@@ -4,6 +4,8 @@
 // that could not be decided at all: bad arguments, an unreachable store.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -76,6 +78,7 @@ struct Granted {
   std::vector<Lease> leases;  // In the order of the request's paths.
   bool ttl_clamped = false;
   bool replayed = false;  // The idempotency key was used before: this is that grant.
+  Duration waited{};      // In the queue, by the store's clock.
 };
 
 struct Queued {
@@ -90,6 +93,7 @@ struct Refused {
   Code code{};
   std::string message;
   std::vector<Blocked> blocked;
+  Duration waited{};  // In the queue, before it ended in vain.
 };
 
 using Decision = std::variant<Granted, Queued, Refused>;
@@ -156,6 +160,63 @@ struct CheckAnswer {
   std::optional<Error> error;  // Why not: stale_token, lost, transferred, not_found.
   std::vector<Lease> holders;  // Who covers the path now.
   std::vector<Notice> notices;
+};
+
+// Which leases to list. All set fields must match; none set: everything.
+struct Listing {
+  std::vector<std::string> paths;  // What these are part of, and what is below them.
+  std::optional<std::string> agent_id;
+  std::optional<std::string> session_id;
+  std::optional<std::string> pr_id;
+};
+
+// One lease or waiter as the board shows it.
+struct BoardRow {
+  Lease lease;  // A waiter's has status pending.
+  Verdict verdict;
+  bool live = false;  // False: it is over, and nobody recorded it yet.
+};
+
+struct Board {
+  Time now;
+  WallTime wall;
+  std::vector<BoardRow> rows;  // By path; holders before waiters, waiters in the order they will go.
+};
+
+// All set fields must match.
+struct HistoryQuery {
+  std::optional<std::string> path;
+  std::optional<std::string> agent_id;
+  std::optional<LeaseId> lease_id;
+  std::uint64_t after = 0;        // Only events with a greater sequence.
+  std::optional<WallTime> since;  // Not before this.
+  std::size_t limit = 0;          // The newest so many, oldest first. 0: all.
+  bool oldest = false;            // With a limit: the oldest so many instead. For reading on page by page.
+};
+
+// What a sweep or a cleanup did.
+struct Swept {
+  std::size_t ended = 0;      // Leases recorded as over.
+  std::size_t dropped = 0;    // Waiting requests recorded as gone.
+  std::size_t forgotten = 0;  // Records nobody needs any more; only cleanup() forgets.
+};
+
+// One line of the configuration that a store keeps and that can change while everything runs. docs/library.md
+// lists the keys that mean something.
+struct Setting {
+  std::string key;
+  std::string scope = "global";  // global, or profile: for those who use the profile `resource`.
+  std::string resource;          // Empty in scope global.
+  std::string value;
+  std::string type = "string";  // int, float, bool, string or json.
+  std::string description;
+  bool requires_restart = false;  // A process that runs already goes on with what it knew.
+  WallTime updated_at;            // Given by the store.
+
+  // The key it is stored under: default_ttl_seconds, or default_ttl_seconds@profile:job.
+  std::string stored_key() const { return scope == "global" ? key : key + "@" + scope + ":" + resource; }
+
+  bool operator==(const Setting&) const = default;
 };
 
 }  // namespace leasehold

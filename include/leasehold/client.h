@@ -1,9 +1,9 @@
 // The calls of Leasehold: one interface, whether the store is opened by this process or served by another.
+// open.h gives you one.
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,60 +12,28 @@
 
 namespace leasehold {
 
-// One lease or waiter as the board shows it.
-struct BoardRow {
-  Lease lease;  // A waiter's has status pending.
-  Verdict verdict;
-  bool live = false;  // False: it is over, and nobody recorded it yet.
-};
-
-struct Board {
-  Time now;
-  WallTime wall;
-  std::vector<BoardRow> rows;  // By path; holders before waiters, waiters in the order they will go.
-};
-
-// Which leases to list. All set fields must match; none set: everything.
-struct Listing {
-  std::vector<std::string> paths;  // What these are part of, and what is below them.
-  std::optional<std::string> agent_id;
-  std::optional<std::string> session_id;
-  std::optional<std::string> pr_id;
-};
-
-struct HistoryQuery {
-  std::optional<std::string> path;
-  std::optional<std::string> agent_id;
-  std::optional<LeaseId> lease_id;
-  std::uint64_t after = 0;        // Only events with a greater sequence.
-  std::optional<WallTime> since;  // Not before this.
-  std::size_t limit = 0;          // The newest so many, oldest first. 0: all.
-};
-
-// Ended by a sweep.
-struct Swept {
-  std::size_t ended = 0;    // Leases.
-  std::size_t dropped = 0;  // Waiting requests.
-};
-
 // Every method is thread-safe. None throws. Besides its own errors each may answer unavailable (the store
 // cannot be reached; nothing was written), transaction_conflict (try again), outcome_unknown (it may have
-// happened; ask again under the same idempotency key) and corrupt.
+// happened; ask again under the same idempotency key) and corrupt. Each may block for the store's timeout;
+// those that block longer say so.
 //
-// Paths are keys: "/src/a.ts" from the workspace's root, or "kind:name". Workspace::key (workspace.h) makes
-// one of an operating system's path.
+// Paths are keys: "/src/a.ts" from the workspace's root, or "kind:name". Site::key (open.h) makes one of an
+// operating system's path. What is returned belongs to the caller.
 class Client {
  public:
   virtual ~Client() = default;
 
+  // --- Getting and giving back ---
+
   // Grants, queues or refuses, and returns at once: with `wait`, a request that cannot go is Queued, and
-  // poll() tells how it goes on.
-  // Errors: invalid_argument, invalid_path, invalid_session, limit_exceeded, rate_limited.
+  // poll() tells how it goes on. Granted or refused: all paths together.
+  // Errors: invalid_argument, invalid_path, invalid_session, limit_exceeded, rate_limited, lost (the grant of
+  // this idempotency key is over).
   virtual Result<AcquireAnswer> acquire(const AcquireRequest& request) = 0;
 
   // The same, but blocks until the request is granted or refused, or its `wait` is over (code timeout, with
-  // who was in the way). `cancelled` is a descriptor that becomes readable when the caller gives up (-1:
-  // never); then nothing stays held or queued, and the answer is Refused with code lost.
+  // who was in the way and how long it waited). `cancelled` is a descriptor that becomes readable when the
+  // caller gives up (-1: never); then nothing stays held or queued, and the answer is Refused with code lost.
   virtual Result<AcquireAnswer> acquire_and_wait(const AcquireRequest& request, int cancelled = -1) = 0;
 
   // How a queued request stands; also proves that its owner still waits. To be called every few seconds.
@@ -81,11 +49,13 @@ class Client {
 
   // Each lease has its own outcome: lost, transferred, stale_token, not_owner, not_found,
   // max_renewals_exceeded (renew only). A release of what is over already succeeds, with `already`.
+  // With which.all, renew() is one batch: one transaction, one line of history.
   virtual Result<Outcomes> renew(const RenewRequest& request) = 0;
   virtual Result<Outcomes> release(const ReleaseRequest& request) = 0;
   virtual Result<Outcomes> transfer(const TransferRequest& request) = 0;
 
-  // For operators: a reason is required, and the owner gets a notice.
+  // For operators: a reason is required, and the owner gets a notice. which.agent_id: all that an agent has.
+  // Errors: invalid_argument.
   virtual Result<Outcomes> force_release(const ForceReleaseRequest& request) = 0;
 
   // Is this token still the current grant's? To be asked right before a protected write.
@@ -95,14 +65,50 @@ class Client {
   virtual Result<std::size_t> turn_started(const Owner& owner) = 0;
   virtual Result<std::size_t> turn_stopped(const Owner& owner) = 0;
 
-  virtual Result<Board> board(const Listing& listing = {}) = 0;
-  virtual Result<std::vector<Event>> history(const HistoryQuery& query) = 0;
+  // --- Looking ---
 
   // Any lease, live or ended less than an hour ago. Error: not_found.
   virtual Result<Lease> lease(const LeaseId& id) = 0;
 
-  // Records what ended. With `dead_owners`, also looks at every holder's process.
+  // Who holds and who waits. Errors: invalid_path, limit_exceeded.
+  virtual Result<Board> board(const Listing& listing = {}) = 0;
+
+  // The live leases among them, and nothing else:
+  //   leases({.paths = {"/src/a.ts"}}), leases({.agent_id = "ann"}), leases({.session_id = "s1"}),
+  //   leases({.pr_id = "42"}), leases() for all.
+  Result<std::vector<Lease>> leases(const Listing& listing = {});
+
+  // Whether anybody holds the path, or a directory above it, now; and whether this agent does.
+  Result<bool> is_locked(const std::string& path);
+  Result<bool> agent_has_lease(const std::string& agent_id, const std::string& path);
+
+  virtual Result<std::vector<Event>> history(const HistoryQuery& query) = 0;
+
+  // What happened after the event with sequence `after` (0: since the beginning of history), in order, at
+  // most 1,000 at a time: whichever process did it. With nothing to tell, blocks until there is something,
+  // `wait` is over or `cancelled` becomes readable; then the answer is empty. Ask again with the last one's
+  // sequence.
+  //
+  // latest_event() is where to begin for what happens from now on. With `keep_history` off there are none.
+  virtual Result<std::vector<Event>> events(std::uint64_t after, Duration wait = {}, int cancelled = -1) = 0;
+  Result<std::uint64_t> latest_event();
+
+  // --- Upkeep ---
+
+  // Records what ended. With `dead_owners`, also looks at every holder's process. Nothing depends on it being
+  // done in time: what is over is in nobody's way.
   virtual Result<Swept> sweep(bool dead_owners = false) = 0;
+
+  // sweep(true), and forgets what nobody needs any more: ended leases after an hour, history after its
+  // retention.
+  virtual Result<Swept> cleanup() = 0;
+
+  // The configuration that the store keeps. Processes that run see a change within some seconds.
+  // put: replaces the one with the same key, scope and resource. erase: nothing happens if there is none.
+  // Errors: invalid_argument (a value that is not of the type, a known key with a value it cannot have).
+  virtual Result<std::vector<Setting>> settings() = 0;
+  virtual Result<void> put_setting(const Setting& setting) = 0;
+  virtual Result<void> erase_setting(const std::string& stored_key) = 0;
 };
 
 }  // namespace leasehold

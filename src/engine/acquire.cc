@@ -88,19 +88,27 @@ std::string failure_message(const Ticket& ticket, const std::vector<Blocked>& bl
   return fmt::format("The wait ended after {}: {}. Ask again.", describe(waited), describe(ticket.ended_by));
 }
 
+Duration waited(const Ticket& ticket) {
+  return std::chrono::duration_cast<Duration>(ticket.ended_at - ticket.arrival);
+}
+
 // The answer to a ticket that waits no more.
 Decision outcome(Transaction& transaction, const Context& context, const Ticket& ticket) {
   if (ticket.status == Status::active) {
-    if (auto granted = live_grant(transaction, context, ticket.id, ticket.leases)) return std::move(*granted);
+    if (auto granted = live_grant(transaction, context, ticket.id, ticket.leases)) {
+      granted->waited = waited(ticket);
+      return std::move(*granted);
+    }
     const auto ago = std::chrono::duration_cast<Duration>(transaction.now() - ticket.ended_at);
     return Refused{
         Code::lost,
         fmt::format("It was granted {} ago and is over, at least in part. Ask again.", describe(ago)),
-        {}};
+        {},
+        waited(ticket)};
   }
   Survey found = survey(transaction, context, ticket.request, &ticket);
   std::string message = failure_message(ticket, found.blocked, transaction.now());
-  return Refused{failure_code(ticket.ended_by), std::move(message), std::move(found.blocked)};
+  return Refused{failure_code(ticket.ended_by), std::move(message), std::move(found.blocked), waited(ticket)};
 }
 
 Result<Ticket> own_ticket(Transaction& transaction, const Caller& caller, const GroupId& id) {
@@ -248,7 +256,9 @@ std::optional<Granted> granted_meanwhile(View& view, const Context& context, con
   if (!ticket || ticket->status != Status::active) return std::nullopt;
   if (!owns(caller, ticket->request.caller.holder.owner)) return std::nullopt;
   if (!view.notices(caller.holder.owner).empty()) return std::nullopt;
-  return live_grant(view, context, id, ticket->leases);
+  std::optional<Granted> granted = live_grant(view, context, id, ticket->leases);
+  if (granted) granted->waited = waited(*ticket);
+  return granted;
 }
 
 Result<void> cancel(Transaction& transaction, const Context& context, const Caller& caller,

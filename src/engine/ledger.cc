@@ -51,7 +51,7 @@ void Ledger::write(Lease& lease, EventType type, std::optional<Status> before, c
   event.actor = because.actor;
   event.reason = because.reason;
   transaction_.put(lease);
-  transaction_.append(std::move(event));
+  append(std::move(event));
 }
 
 void Ledger::activate(Lease& lease, const std::string& reason) {
@@ -104,20 +104,20 @@ void Ledger::extend_all(const Owner& owner, std::vector<Lease>& leases) {
     lease.updated_at = now();
     transaction_.put(lease);
   }
-  transaction_.append({.type = EventType::renewed,
-                       .owner = owner,
-                       .status_before = Status::active,
-                       .status_after = Status::active,
-                       .count = leases.size(),
-                       .at = now(),
-                       .wall = transaction_.wall(),
-                       .reason = "all leases of the owner"});
+  append({.type = EventType::renewed,
+          .owner = owner,
+          .status_before = Status::active,
+          .status_after = Status::active,
+          .count = leases.size(),
+          .at = now(),
+          .wall = transaction_.wall(),
+          .reason = "all leases of the owner"});
 }
 
 void Ledger::refuse_renewal(const Lease& lease, const std::string& reason) {
   Event event = event_of(lease, EventType::failed);
   event.reason = reason;
-  transaction_.append(std::move(event));
+  append(std::move(event));
 }
 
 void Ledger::amend(Lease& lease) {
@@ -229,6 +229,10 @@ void Ledger::drop_pending(Lease lease) {
   lease.status = Status::failed;
   lease.ended_by = EndCause::merged;
   write(lease, EventType::failed, Status::pending, {{}, describe(EndCause::merged)});
+}
+
+void Ledger::append(Event event) {
+  if (context_.policy.keep_history) transaction_.append(std::move(event));
 }
 
 void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Because& because) {

@@ -91,6 +91,7 @@ class Ledger {
  private:
   Event event_of(const Lease& lease, EventType type) const;
   void write(Lease& lease, EventType type, std::optional<Status> before, const Because& because);
+  void append(Event event);
   void notify(const Lease& lease, EndCause cause, bool received, const Because& because);
 
   Transaction& transaction_;

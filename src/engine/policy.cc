@@ -13,6 +13,7 @@ Policy session_policy() {
   Policy policy;
   policy.ttl = 30s;
   policy.ttl_max = 300s;
+  policy.rate_limit = 60;
   return policy;
 }
 

@@ -24,6 +24,13 @@ struct Policy {
   Duration notice_life = std::chrono::hours(1);
   Duration answer_life = std::chrono::hours(1);  // After the end of the grant it answers for.
 
+  bool auto_expire = true;  // Acquires and the daemon sweep by the way. Off: only who asks for it does.
+  Duration cleanup_interval = std::chrono::minutes(5);
+  bool keep_history = true;
+  Duration history_life = std::chrono::days(30);
+  std::size_t rate_limit = 0;  // Acquire calls of a session in one window; 0: as many as it likes.
+  Duration rate_window = std::chrono::minutes(1);
+
   std::size_t paths_max = 1'000;
   std::size_t leases_per_owner_max = 200'000;
   std::size_t waiters_per_path_max = 1'000;

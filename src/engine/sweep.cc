@@ -36,13 +36,11 @@ Swept record_lapsed(Ledger& ledger, std::vector<Lease> leases, std::vector<Ticke
 
 }  // namespace
 
-Swept sweep(Transaction& transaction, const Context& context, std::size_t limit) {
+SweepStep sweep(Transaction& transaction, const Context& context, std::size_t limit) {
   Ledger ledger(transaction, context);
   Due due = transaction.due(transaction.now(), limit);
   const bool more = due.leases.size() == limit || due.tickets.size() == limit;
-  Swept swept = record_lapsed(ledger, std::move(due.leases), std::move(due.tickets));
-  swept.more = more;
-  return swept;
+  return {record_lapsed(ledger, std::move(due.leases), std::move(due.tickets)), more};
 }
 
 Swept sweep_dead(Transaction& transaction, const Context& context) {

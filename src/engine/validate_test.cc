@@ -268,7 +268,7 @@ TEST_F(BadCall, NamesWhatIsNoKey) {
                    Code::invalid_path);
     expect_refused("force", manager.force_release({"olga", which, "because", {}}), Code::invalid_path);
     expect_refused("check", manager.check(caller(ann()), path, Token{}), Code::invalid_path);
-    expect_refused("board", manager.board({"/held", path}), Code::invalid_path);
+    expect_refused("board", manager.board({.paths = {"/held", path}}), Code::invalid_path);
     expect_refused("history", manager.history({.path = path}), Code::invalid_path);
     AcquireRequest request = good();
     request.paths.front().path = path;
@@ -285,7 +285,7 @@ TEST_F(BadCall, NamesThousands) {
   }
   expect_refused("paths", manager.release({caller(ann()), at(paths), {}}), Code::limit_exceeded);
   expect_refused("ids", manager.release({caller(ann()), ids, {}}), Code::limit_exceeded);
-  expect_refused("board", manager.board(paths), Code::limit_exceeded);
+  expect_refused("board", manager.board({.paths = paths}), Code::limit_exceeded);
 }
 
 TEST_F(BadCall, NamesWhatIsNoId) {

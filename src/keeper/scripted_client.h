@@ -164,7 +164,12 @@ class ScriptedClient final : public Client {
   Result<std::size_t> turn_stopped(const Owner&) override { return unexpected(); }
   Result<Board> board(const Listing&) override { return unexpected(); }
   Result<std::vector<Event>> history(const HistoryQuery&) override { return unexpected(); }
+  Result<std::vector<Event>> events(std::uint64_t, Duration, int) override { return unexpected(); }
   Result<Swept> sweep(bool) override { return unexpected(); }
+  Result<Swept> cleanup() override { return unexpected(); }
+  Result<std::vector<Setting>> settings() override { return unexpected(); }
+  Result<void> put_setting(const Setting&) override { return unexpected(); }
+  Result<void> erase_setting(const std::string&) override { return unexpected(); }
 
  private:
   static Lease fresh(Lease lease) {

@@ -97,6 +97,7 @@ Result<AcquireAnswer> LeaseManager::acquire_and_wait(const AcquireRequest& reque
   Result<std::unique_ptr<Bell>> bell = store_.listen(group);
   if (!bell) return fail(bell.error());
   Result<AcquireAnswer> answer = acquire(request, group);
+  clean_up_if_due();
   const auto* queued = answer ? std::get_if<Queued>(&answer->decision) : nullptr;
   if (queued == nullptr) return answer;
 
@@ -116,6 +117,7 @@ Result<AcquireAnswer> LeaseManager::wait_for(const Caller& caller, const GroupId
   Result<AcquireAnswer> answer = std::move(first);
   std::vector<Notice> told;  // By any of the answers on the way.
   Patience patience;
+  const auto began = std::chrono::steady_clock::now();
   for (bool look_now = on.look_now;; look_now = false) {
     Duration pause = kRetryPause;
     Watch watch;
@@ -136,8 +138,10 @@ Result<AcquireAnswer> LeaseManager::wait_for(const Caller& caller, const GroupId
     // A bell that has rung stays rung: listening to it after an error would ask without pause.
     if (sleep_until_rung(answer ? on.bell : -1, on.cancelled, watch, pause)) {
       if (auto gave_up = cancel(caller, ticket); !gave_up) return fail(gave_up.error());
-      return AcquireAnswer{Refused{Code::lost, "The wait was cancelled. Nothing is held or queued.", {}},
-                           std::move(told)};
+      const auto waited = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began);
+      return AcquireAnswer{
+          Refused{Code::lost, "The wait was cancelled. Nothing is held or queued.", {}, waited},
+          std::move(told)};
     }
     answer = poll(caller, ticket);
   }

@@ -2,36 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "engine/acquire.h"
 #include "engine/check.h"
 #include "engine/convert.h"
 #include "engine/ledger.h"
-#include "engine/live.h"
-#include "engine/records_at.h"
 #include "engine/release.h"
 #include "engine/renew.h"
 #include "engine/selection.h"
-#include "engine/survey.h"
 #include "engine/transfer.h"
 #include "engine/turn.h"
-#include "engine/validate.h"
-#include "model/scope.h"
+#include "manager/logging.h"
+#include "manager/run.h"
 #include "util/utf8.h"
 
 namespace leasehold {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr std::size_t kSweepBatch = 1'000;
-constexpr Duration kKeepEnded = 1h;
-
-bool overlaps_any(const std::vector<Scope>& scopes, const Scope& scope) {
-  return scopes.empty() ||
-         std::ranges::any_of(scopes, [&](const Scope& one) { return overlaps(one, scope); });
-}
 
 Footprint giving_back(Footprint footprint) {
   footprint.gives_back = true;
@@ -40,51 +25,20 @@ Footprint giving_back(Footprint footprint) {
 
 }  // namespace
 
-LeaseManager::LeaseManager(Environment environment, Store& store, std::string workspace, Policy policy)
-    : environment_(environment), store_(store), workspace_(std::move(workspace)), policy_(policy) {}
-
-// Runs a decision. If it asked about processes that nobody looked at yet, its writes are dropped, the
-// answers are found outside the transaction, and it runs again.
-template <class Answer, class Begin, class Decide>
-Result<Answer> LeaseManager::run(const Begin& begin, const Caller* caller, const Decide& decide) {
-  Verdicts verdicts;
-  if (caller != nullptr && caller->holder.process) {
-    verdicts.learn(*caller->holder.process, {Liveness::alive, "it is asking"});
-  }
-  const Context context{policy_, verdicts, environment_.random};
-  for (;;) {
-    std::optional<Result<Answer>> answer;
-    std::set<Process> questions;
-    const Result<void> done = begin([&](auto& transaction) -> Result<void> {
-      answer = decide(transaction, context);
-      questions = verdicts.take_questions();
-      if (!questions.empty()) return fail(Code::unavailable, "looking at processes first");
-      if (!*answer) return fail(answer->error());
-      return {};
-    });
-    if (questions.empty()) {
-      if (!done) return fail(done.error());
-      return std::move(*answer);
-    }
-    for (const Process& process : questions) verdicts.learn(process, environment_.liveness.look_at(process));
-  }
-}
-
-template <class Answer, class Decide>
-Result<Answer> LeaseManager::change(const Footprint& footprint, const Caller* caller, const Decide& decide) {
-  return run<Answer>([&](const Store::Body& body) { return store_.transact(footprint, body); }, caller,
-                     decide);
-}
-
-template <class Answer, class Decide>
-Result<Answer> LeaseManager::look(const Footprint& footprint, const Decide& decide, const Caller* caller) {
-  return run<Answer>([&](const Store::Look& body) { return store_.view(footprint, body); }, caller, decide);
-}
+LeaseManager::LeaseManager(Environment environment, Store& store, std::string workspace, Policy policy,
+                           ManagerOptions options)
+    : environment_(environment),
+      store_(store),
+      workspace_(std::move(workspace)),
+      options_(std::move(options)),
+      policy_(std::make_shared<const Policy>(policy)) {}
 
 GroupId LeaseManager::new_group() { return {make_uuid(environment_.random)}; }
 
 Result<AcquireAnswer> LeaseManager::acquire(const AcquireRequest& request) {
-  return acquire(request, new_group());
+  auto answer = acquire(request, new_group());
+  clean_up_if_due();
+  return answer;
 }
 
 std::optional<AcquireAnswer> LeaseManager::refused_by_room(const AcquireRequest& request) const {
@@ -98,10 +52,13 @@ std::optional<AcquireAnswer> LeaseManager::refused_by_room(const AcquireRequest&
 
 Result<AcquireAnswer> LeaseManager::acquire(const AcquireRequest& request, const GroupId& group) {
   if (auto refused = refused_by_room(request)) return std::move(*refused);
-  return change<AcquireAnswer>(footprint_of(workspace_, request), &request.caller,
-                               [&](Transaction& transaction, const Context& context) {
-                                 return leasehold::acquire(transaction, context, workspace_, request, group);
-                               });
+  auto answer =
+      change<AcquireAnswer>(footprint_of(workspace_, request), &request.caller,
+                            [&](Transaction& transaction, const Context& context) {
+                              return leasehold::acquire(transaction, context, workspace_, request, group);
+                            });
+  log_acquire(options_.log, request, answer);
+  return answer;
 }
 
 Result<AcquireAnswer> LeaseManager::poll(const Caller& caller, const GroupId& ticket) {
@@ -113,10 +70,14 @@ Result<AcquireAnswer> LeaseManager::poll(const Caller& caller, const GroupId& ti
         return granted_meanwhile(view, context, caller, ticket);
       },
       &caller);
-  if (granted && *granted) return AcquireAnswer{std::move(**granted), {}};
-  return change<AcquireAnswer>(footprint, &caller, [&](Transaction& transaction, const Context& context) {
-    return leasehold::poll(transaction, context, caller, ticket);
-  });
+  auto answer =
+      granted && *granted
+          ? Result<AcquireAnswer>(AcquireAnswer{std::move(**granted), {}})
+          : change<AcquireAnswer>(footprint, &caller, [&](Transaction& transaction, const Context& context) {
+              return leasehold::poll(transaction, context, caller, ticket);
+            });
+  log_poll(options_.log, caller, answer);
+  return answer;
 }
 
 Result<void> LeaseManager::cancel(const Caller& caller, const GroupId& ticket) {
@@ -132,46 +93,62 @@ Result<void> LeaseManager::cancel(const Caller& caller, const GroupId& ticket) {
 Result<AcquireAnswer> LeaseManager::upgrade(const AcquireRequest& request) {
   if (auto refused = refused_by_room(request)) return std::move(*refused);
   const GroupId group = new_group();
-  return change<AcquireAnswer>(footprint_of(workspace_, request), &request.caller,
-                               [&](Transaction& transaction, const Context& context) {
-                                 return leasehold::upgrade(transaction, context, workspace_, request, group);
-                               });
+  auto answer =
+      change<AcquireAnswer>(footprint_of(workspace_, request), &request.caller,
+                            [&](Transaction& transaction, const Context& context) {
+                              return leasehold::upgrade(transaction, context, workspace_, request, group);
+                            });
+  log_acquire(options_.log, request, answer);
+  return answer;
 }
 
 Result<Outcomes> LeaseManager::downgrade(const ReleaseRequest& request) {
-  return change<Outcomes>(giving_back(footprint_of(workspace_, request.caller.holder.owner, request.which)),
-                          &request.caller, [&](Transaction& transaction, const Context& context) {
-                            return leasehold::downgrade(transaction, context, request);
-                          });
+  auto answer =
+      change<Outcomes>(giving_back(footprint_of(workspace_, request.caller.holder.owner, request.which)),
+                       &request.caller, [&](Transaction& transaction, const Context& context) {
+                         return leasehold::downgrade(transaction, context, request);
+                       });
+  log_outcomes(options_.log, "downgraded", answer);
+  return answer;
 }
 
 Result<Outcomes> LeaseManager::renew(const RenewRequest& request) {
-  return change<Outcomes>(footprint_of(workspace_, request.caller.holder.owner, request.which),
-                          &request.caller, [&](Transaction& transaction, const Context& context) {
-                            return leasehold::renew(transaction, context, request);
-                          });
+  auto answer = change<Outcomes>(footprint_of(workspace_, request.caller.holder.owner, request.which),
+                                 &request.caller, [&](Transaction& transaction, const Context& context) {
+                                   return leasehold::renew(transaction, context, request);
+                                 });
+  log_outcomes(options_.log, "renewed", answer, request.which.all);
+  return answer;
 }
 
 Result<Outcomes> LeaseManager::release(const ReleaseRequest& request) {
-  return change<Outcomes>(giving_back(footprint_of(workspace_, request.caller.holder.owner, request.which)),
-                          &request.caller, [&](Transaction& transaction, const Context& context) {
-                            return leasehold::release(transaction, context, request);
-                          });
+  auto answer =
+      change<Outcomes>(giving_back(footprint_of(workspace_, request.caller.holder.owner, request.which)),
+                       &request.caller, [&](Transaction& transaction, const Context& context) {
+                         return leasehold::release(transaction, context, request);
+                       });
+  log_outcomes(options_.log, "released", answer);
+  return answer;
 }
 
 Result<Outcomes> LeaseManager::transfer(const TransferRequest& request) {
   Footprint footprint = footprint_of(workspace_, request.caller.holder.owner, request.which);
   footprint.owners.push_back(request.to.owner);
-  return change<Outcomes>(footprint, &request.caller, [&](Transaction& transaction, const Context& context) {
-    return leasehold::transfer(transaction, context, request);
-  });
+  auto answer =
+      change<Outcomes>(footprint, &request.caller, [&](Transaction& transaction, const Context& context) {
+        return leasehold::transfer(transaction, context, request);
+      });
+  log_outcomes(options_.log, "transferred", answer);
+  return answer;
 }
 
 Result<Outcomes> LeaseManager::force_release(const ForceReleaseRequest& request) {
-  return change<Outcomes>(giving_back(footprint_of(workspace_, {}, request.which)), nullptr,
-                          [&](Transaction& transaction, const Context& context) {
-                            return leasehold::force_release(transaction, context, request);
-                          });
+  auto answer = change<Outcomes>(giving_back(footprint_of(workspace_, {}, request.which)), nullptr,
+                                 [&](Transaction& transaction, const Context& context) {
+                                   return leasehold::force_release(transaction, context, request);
+                                 });
+  log_outcomes(options_.log, request.recall ? "recalled" : "released", answer);
+  return answer;
 }
 
 Result<CheckAnswer> LeaseManager::check(const Caller& caller, const std::string& path, Token token) {
@@ -205,75 +182,6 @@ Result<std::size_t> LeaseManager::turn_stopped(const Owner& owner) {
                              [&](Transaction& transaction, const Context& context) {
                                return leasehold::turn_stopped(transaction, context, owner);
                              });
-}
-
-Result<Swept> LeaseManager::sweep(bool dead_owners) {
-  Swept total;
-  for (bool more = true; more;) {
-    const auto swept = change<Swept>({.workspace = workspace_, .gives_back = true}, nullptr,
-                                     [&](Transaction& transaction, const Context& context) -> Result<Swept> {
-                                       return leasehold::sweep(transaction, context, kSweepBatch);
-                                     });
-    if (!swept) return swept;
-    total.ended += swept->ended;
-    total.dropped += swept->dropped;
-    more = swept->more;
-  }
-  if (!dead_owners) return total;
-  const auto dead = change<Swept>({.workspace = workspace_, .gives_back = true}, nullptr,
-                                  [&](Transaction& transaction, const Context& context) -> Result<Swept> {
-                                    return leasehold::sweep_dead(transaction, context);
-                                  });
-  if (!dead) return dead;
-  total.ended += dead->ended;
-  total.dropped += dead->dropped;
-  return total;
-}
-
-Result<std::size_t> LeaseManager::forget(Duration history_life) {
-  return change<std::size_t>({.workspace = workspace_, .gives_back = true}, nullptr,
-                             [&](Transaction& transaction, const Context&) -> Result<std::size_t> {
-                               return transaction.forget(transaction.now() - kKeepEnded,
-                                                         transaction.wall() - history_life, kSweepBatch);
-                             });
-}
-
-Result<Board> LeaseManager::board(const std::vector<std::string>& paths) {
-  if (auto checked = check_count(paths.size(), policy_); !checked) return fail(checked.error());
-  std::vector<Scope> scopes;
-  for (const std::string& path : paths) {
-    if (auto checked = check_key(path); !checked) return fail(checked.error());
-    scopes.push_back({path, is_path(path)});
-  }
-  const Footprint footprint = {.workspace = workspace_, .scopes = scopes};
-  return look<Board>(footprint, [&](View& view, const Context& context) -> Result<Board> {
-    Board board = {.now = view.now(), .wall = view.wall()};
-    const auto add = [&](const Lease& lease, bool live) {
-      board.rows.push_back({lease, verdict_on(lease.holder, context), live});
-    };
-    for (const Lease& lease : by_path(scopes.empty() ? view.leases({}) : leases_at(view, scopes))) {
-      add(lease, lapse(lease, view.now(), context) == EndCause::none);
-    }
-    std::vector<Ticket> tickets = scopes.empty() ? view.tickets({}) : tickets_at(view, scopes);
-    for (const Ticket& ticket : in_order(view, context, std::move(tickets))) {
-      const bool live = lapse(ticket, view.now(), context) == EndCause::none;
-      for (const LeaseId& id : ticket.leases) {
-        const std::optional<Lease> lease = view.lease(id);
-        if (lease && overlaps_any(scopes, lease->scope())) add(*lease, live);
-      }
-    }
-    std::ranges::stable_sort(board.rows, {}, [](const BoardRow& row) { return row.lease.path; });
-    return board;
-  });
-}
-
-Result<std::vector<Event>> LeaseManager::history(const HistoryQuery& query) {
-  if (query.path) {
-    if (auto checked = check_key(*query.path); !checked) return fail(checked.error());
-  }
-  return look<std::vector<Event>>(
-      {.workspace = workspace_},
-      [&](View& view, const Context&) -> Result<std::vector<Event>> { return view.history(query); });
 }
 
 }  // namespace leasehold

@@ -1,15 +1,17 @@
 // Runs the engine's decisions as transactions on a store.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "config/configuration.h"
 #include "engine/context.h"
-#include "engine/sweep.h"
 #include "env/liveness.h"
-#include "leasehold/calls.h"
-#include "leasehold/result.h"
+#include "leasehold/client.h"
+#include "leasehold/log.h"
 #include "manager/rooms.h"
 #include "store/store.h"
 
@@ -21,60 +23,54 @@ struct Environment {
   Random& random;
 };
 
-// One lease or waiter as the board shows it.
-struct BoardRow {
-  Lease lease;  // A waiter's has status pending.
-  Verdict verdict;
-  bool live = false;  // False: it is over, and nobody recorded it yet.
+struct ManagerOptions {
+  // Given: the policy is what it makes of the store's settings, read again every few seconds; and acquires
+  // clean up by the way. Else it is the manager's own for good.
+  std::shared_ptr<Configuration> configuration;
+  LogSink log;  // Empty: nothing is logged.
 };
 
-struct Board {
-  Time now;
-  WallTime wall;
-  std::vector<BoardRow> rows;  // By path; holders before waiters, waiters in the order they will go.
-};
-
-// All methods are thread-safe and return errors of the store besides their own: unavailable,
-// transaction_conflict, outcome_unknown, corrupt.
-class LeaseManager {
+// The client that works on a store of its own process. The contract of each call is Client's.
+class LeaseManager final : public Client {
  public:
-  LeaseManager(Environment environment, Store& store, std::string workspace, Policy policy);
+  // What the environment refers to and the store must outlive the manager.
+  LeaseManager(Environment environment, Store& store, std::string workspace, Policy policy,
+               ManagerOptions options = {});
 
-  // Grants, queues or refuses; does not wait. Own errors: see engine/acquire.h, validate.h.
-  Result<AcquireAnswer> acquire(const AcquireRequest& request);
+  Result<AcquireAnswer> acquire(const AcquireRequest& request) override;
 
-  // The same, and if queued waits until the request is granted, fails, or its time is up.
-  // `cancelled` (an eventfd or pipe, readable once the caller gives up; -1: none) ends the wait early
-  // and gives everything back: the answer is then Refused with code lost.
-  //
   // Once queued, a store that cannot be reached is asked again until the time to wait is over; only then is
   // that the answer. So is outcome_unknown, which leaves nothing behind if the store comes back.
-  Result<AcquireAnswer> acquire_and_wait(const AcquireRequest& request, int cancelled = -1);
+  Result<AcquireAnswer> acquire_and_wait(const AcquireRequest& request, int cancelled = -1) override;
 
-  Result<AcquireAnswer> poll(const Caller& caller, const GroupId& ticket);
-  Result<void> cancel(const Caller& caller, const GroupId& ticket);
+  Result<AcquireAnswer> poll(const Caller& caller, const GroupId& ticket) override;
+  Result<void> cancel(const Caller& caller, const GroupId& ticket) override;
 
-  Result<AcquireAnswer> upgrade(const AcquireRequest& request);
-  Result<Outcomes> downgrade(const ReleaseRequest& request);
-  Result<Outcomes> renew(const RenewRequest& request);
-  Result<Outcomes> release(const ReleaseRequest& request);
-  Result<Outcomes> transfer(const TransferRequest& request);
-  Result<Outcomes> force_release(const ForceReleaseRequest& request);
-  Result<CheckAnswer> check(const Caller& caller, const std::string& path, Token token);
+  Result<AcquireAnswer> upgrade(const AcquireRequest& request) override;
+  Result<Outcomes> downgrade(const ReleaseRequest& request) override;
+  Result<Outcomes> renew(const RenewRequest& request) override;
+  Result<Outcomes> release(const ReleaseRequest& request) override;
+  Result<Outcomes> transfer(const TransferRequest& request) override;
+  Result<Outcomes> force_release(const ForceReleaseRequest& request) override;
+  Result<CheckAnswer> check(const Caller& caller, const std::string& path, Token token) override;
 
-  Result<std::size_t> turn_started(const Owner& owner);
-  Result<std::size_t> turn_stopped(const Owner& owner);
+  Result<std::size_t> turn_started(const Owner& owner) override;
+  Result<std::size_t> turn_stopped(const Owner& owner) override;
 
-  // Records what ended. With `dead_owners`, also looks at every holder's process.
-  Result<Swept> sweep(bool dead_owners = false);
+  Result<Lease> lease(const LeaseId& id) override;
+  Result<Board> board(const Listing& listing = {}) override;
+  Result<std::vector<Event>> history(const HistoryQuery& query) override;
+  Result<std::vector<Event>> events(std::uint64_t after, Duration wait = {}, int cancelled = -1) override;
 
-  // Forgets what ended long ago: leases and tickets after an hour, history after `history_life`.
+  Result<Swept> sweep(bool dead_owners = false) override;
+  Result<Swept> cleanup() override;
+  Result<std::vector<Setting>> settings() override;
+  Result<void> put_setting(const Setting& setting) override;
+  Result<void> erase_setting(const std::string& stored_key) override;
+
+  // Forgets what ended long ago, some of it at a time: leases and tickets after an hour, history after
+  // `history_life`. Returns how many.
   Result<std::size_t> forget(Duration history_life);
-
-  // Everything, or what the paths are part of and what is below them. Own errors: invalid_path,
-  // limit_exceeded.
-  Result<Board> board(const std::vector<std::string>& paths = {});
-  Result<std::vector<Event>> history(const HistoryQuery& query);
 
   Rooms& rooms() { return rooms_; }
 
@@ -94,6 +90,12 @@ class LeaseManager {
   Result<AcquireAnswer> wait_for(const Caller& caller, const GroupId& ticket, AcquireAnswer first,
                                  const WaitOn& on);
   GroupId new_group();
+  // The policy as it is now.
+  std::shared_ptr<const Policy> policy();
+  void load_settings();
+  void clean_up_if_due();
+  Result<bool> claim_cleanup(const Policy& policy);
+
   // A busy room's answer, before the store is touched.
   std::optional<AcquireAnswer> refused_by_room(const AcquireRequest& request) const;
   Result<AcquireAnswer> acquire(const AcquireRequest& request, const GroupId& group);
@@ -101,8 +103,13 @@ class LeaseManager {
   Environment environment_;
   Store& store_;
   const std::string workspace_;
-  const Policy policy_;
+  const ManagerOptions options_;
   Rooms rooms_;
+
+  std::mutex policy_mutex_;  // Guards what follows. Never held while the store is asked.
+  std::shared_ptr<const Policy> policy_;
+  std::chrono::steady_clock::time_point policy_until_;  // Then the settings are read again.
+  std::chrono::steady_clock::time_point next_cleanup_;
 };
 
 }  // namespace leasehold

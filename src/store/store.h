@@ -34,15 +34,6 @@ struct Filter {
   std::optional<std::string> pr_id;
 };
 
-struct HistoryQuery {
-  std::optional<std::string> path;
-  std::optional<std::string> agent_id;
-  std::optional<LeaseId> lease_id;
-  std::uint64_t after = 0;        // Only events with a greater sequence.
-  std::optional<WallTime> since;  // Not before this.
-  std::size_t limit = 0;          // The newest so many, oldest first. 0: all.
-};
-
 // What may have lapsed: a place for the sweeper to look, not a verdict. Earliest first.
 struct Due {
   std::vector<Lease> leases;    // Active, with expires_at, idle_at or recalled_at not after the moment.
@@ -84,6 +75,10 @@ class View {
   virtual std::optional<Answer> answer(const Owner& owner, const std::string& key) = 0;
   virtual Due due(Time moment, std::size_t limit) = 0;  // At most `limit` of each.
   virtual std::vector<Event> history(const HistoryQuery& query) = 0;
+
+  // The runtime configuration (Setting, calls.h), by stored key. Workspaces may share it: on sqlite, all of
+  // one file do. A new store may bring some of its own.
+  virtual std::vector<Setting> settings() = 0;
 };
 
 // A view that can be written. Reads see the body's own writes.
@@ -99,6 +94,11 @@ class Transaction : public View {
   virtual void put(const Answer& answer) = 0;
   virtual void put(const Notice& notice) = 0;
   virtual void erase(const Notice& notice) = 0;
+
+  // A setting is known by its stored_key(); `updated_at` is the transaction's wall(), in whole seconds,
+  // whatever it says.
+  virtual void put(const Setting& setting) = 0;
+  virtual void erase_setting(const std::string& stored_key) = 0;
 
   // Appends to history and fills in the sequence.
   virtual void append(Event event) = 0;

@@ -122,6 +122,27 @@ TEST_P(StoreContract, ALimitTakesTheNewestThatMatchOldestFirst) {
   });
 }
 
+TEST_P(StoreContract, ALimitTakesTheOldestThatMatchIfAskedSo) {
+  const auto writes = [](Transaction& transaction) {
+    for (const char* reason : {"1", "2", "3", "4", "5", "6"}) {
+      transaction.append(event_about(reason, make_lease(1, reason[0] % 2 == 0 ? "/even" : "/odd")));
+    }
+  };
+
+  expect_reads(writes, nothing_named(), [](View& view) {
+    HistoryQuery query;
+    query.oldest = true;
+    EXPECT_EQ(reasons(view.history(query)), (Reasons{"1", "2", "3", "4", "5", "6"}));
+    query.limit = 2;
+    const auto first = view.history(query);
+    EXPECT_EQ(reasons(first), (Reasons{"1", "2"}));
+    query.after = first.back().sequence;
+    EXPECT_EQ(reasons(view.history(query)), (Reasons{"3", "4"}));
+    query.path = "/even";
+    EXPECT_EQ(reasons(view.history(query)), (Reasons{"4", "6"}));
+  });
+}
+
 TEST_P(StoreContract, AReaderGoesOnAfterTheLastEventItSaw) {
   for (const char* reason : {"1", "2", "3", "4"}) {
     commit([&](Transaction& transaction) { transaction.append(event_about(reason)); });

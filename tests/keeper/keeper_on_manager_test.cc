@@ -5,10 +5,10 @@
 #include <mutex>
 #include <thread>
 
-#include "keeper/manager_world.h"
 #include "leasehold/keeper.h"
+#include "support/faulty_store.h"
 #include "support/manual_local_clock.h"
-#include "support/records.h"
+#include "support/small_world.h"
 
 namespace leasehold {
 namespace {
@@ -17,34 +17,17 @@ using namespace std::chrono_literals;
 
 constexpr auto kFarTooLong = 60s;
 
-// What a keeper asks for, passed on.
-class ManagerClient final : public Client {
- public:
-  explicit ManagerClient(std::shared_ptr<ManagerWorld> world) : world_(std::move(world)) {}
+// A lease manager on a memory store that can be made unreachable, and on a clock that is moved by hand.
+struct ManagerWorld {
+  std::size_t renewals_in_history() {
+    const auto history = manager.history({});
+    return history ? static_cast<std::size_t>(std::ranges::count(*history, EventType::renewed, &Event::type))
+                   : 0;
+  }
 
-  Result<AcquireAnswer> acquire(const AcquireRequest& request) override { return world_->acquire(request); }
-  Result<Outcomes> renew(const RenewRequest& request) override { return world_->renew(request); }
-  Result<Outcomes> release(const ReleaseRequest& request) override { return world_->release(request); }
-  Result<Lease> lease(const LeaseId& id) override { return world_->lease(id); }
-
-  Result<AcquireAnswer> acquire_and_wait(const AcquireRequest&, int) override { return unexpected(); }
-  Result<AcquireAnswer> poll(const Caller&, const GroupId&) override { return unexpected(); }
-  Result<void> cancel(const Caller&, const GroupId&) override { return unexpected(); }
-  Result<AcquireAnswer> upgrade(const AcquireRequest&) override { return unexpected(); }
-  Result<Outcomes> downgrade(const ReleaseRequest&) override { return unexpected(); }
-  Result<Outcomes> transfer(const TransferRequest&) override { return unexpected(); }
-  Result<Outcomes> force_release(const ForceReleaseRequest&) override { return unexpected(); }
-  Result<CheckAnswer> check(const Caller&, const std::string&, Token) override { return unexpected(); }
-  Result<std::size_t> turn_started(const Owner&) override { return unexpected(); }
-  Result<std::size_t> turn_stopped(const Owner&) override { return unexpected(); }
-  Result<Board> board(const Listing&) override { return unexpected(); }
-  Result<std::vector<Event>> history(const HistoryQuery&) override { return unexpected(); }
-  Result<Swept> sweep(bool) override { return unexpected(); }
-
- private:
-  static std::unexpected<Error> unexpected() { return fail(Code::corrupt, "A keeper does not ask this."); }
-
-  std::shared_ptr<ManagerWorld> world_;
+  SmallWorld world;
+  FaultyStore store{*world.store};
+  LeaseManager manager{{world.probe, world.random}, store, kWorkspace, Policy{}};
 };
 
 Caller as(const Owner& owner) {
@@ -75,7 +58,8 @@ class KeeperOnManager : public testing::Test {
       const std::lock_guard lock(mutex_);
       events_.push_back(event);
     };
-    auto keeper = Keeper::start(std::make_shared<ManagerClient>(world_), as(ann()), std::move(options));
+    auto keeper =
+        Keeper::start(std::shared_ptr<Client>(world_, &world_->manager), as(ann()), std::move(options));
     if (keeper) keeper_ = *std::move(keeper);
   }
 
@@ -86,7 +70,7 @@ class KeeperOnManager : public testing::Test {
   }
 
   bool bob_gets(const std::string& path) {
-    const auto answer = world_->acquire(asking(bob(), {path}));
+    const auto answer = world_->manager.acquire(asking(bob(), {path}));
     return answer && std::holds_alternative<Granted>(answer->decision);
   }
 
@@ -94,7 +78,7 @@ class KeeperOnManager : public testing::Test {
   void pass(std::chrono::seconds time) {
     constexpr auto kStep = 10s;
     for (auto passed = 0s; passed < time; passed += kStep) {
-      world_->advance(kStep);
+      world_->world.clock.advance(kStep);
       clock_->advance(kStep);
       ASSERT_TRUE(settle());
     }
@@ -117,7 +101,7 @@ class KeeperOnManager : public testing::Test {
     return found;
   }
 
-  std::shared_ptr<ManagerWorld> world_ = make_manager_world();
+  std::shared_ptr<ManagerWorld> world_ = std::make_shared<ManagerWorld>();
   std::shared_ptr<ManualLocalClock> clock_ = std::make_shared<ManualLocalClock>();
   std::mutex mutex_;
   std::vector<KeeperEvent> events_;
@@ -144,13 +128,13 @@ TEST_F(KeeperOnManager, LosesThemToOthersOnlyAfterItKnewThatTheyWereOver) {
   const std::vector<Lease> b = acquire({"/b"});
   ASSERT_EQ(a.size() + b.size(), 2U);
   pass(10min);
-  world_->be_unavailable(true);
+  world_->store.be_unavailable(true);
   pass(5min);  // Longer than since the last renewal.
   EXPECT_FALSE(keeper_->is_valid(a[0].id));
   EXPECT_EQ(told(KeeperEventType::expired).size(), 2U);
 
   pass(1min);
-  world_->be_unavailable(false);
+  world_->store.be_unavailable(false);
   ASSERT_TRUE(bob_gets("/b"));
   pass(1min);
 
@@ -168,9 +152,9 @@ TEST_F(KeeperOnManager, LosesThemToOthersOnlyAfterItKnewThatTheyWereOver) {
 
 TEST_F(KeeperOnManager, GetsAWholeGrantBackOrNothingOfIt) {
   ASSERT_EQ(acquire({"/a", "/b"}).size(), 2U);
-  world_->be_unavailable(true);
+  world_->store.be_unavailable(true);
   pass(6min);
-  world_->be_unavailable(false);
+  world_->store.be_unavailable(false);
   ASSERT_TRUE(bob_gets("/b"));
 
   pass(1min);
@@ -186,11 +170,11 @@ TEST_F(KeeperOnManager, TellsWhoTookALeaseAwayAndDoesNotTakeItBack) {
   ASSERT_EQ(a.size() + b.size(), 2U);
   ForceReleaseRequest force = {.actor = "olga", .reason = "release day"};
   force.which.paths = {"/a"};
-  ASSERT_TRUE(world_->force_release(force));
+  ASSERT_TRUE(world_->manager.force_release(force));
   TransferRequest transfer = {.caller = as(ann()), .note = "yours"};
   transfer.which.paths = {"/b"};
   transfer.to.owner = bob();
-  ASSERT_TRUE(world_->transfer(transfer));
+  ASSERT_TRUE(world_->manager.transfer(transfer));
 
   pass(3min);
 

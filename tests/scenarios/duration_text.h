@@ -1,16 +1,9 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include "leasehold/lease.h"
+#include "util/duration_text.h"
 
 namespace leasehold::scenario {
 
-// 5m, 1h30m, 250ms, -10s, 0s. Nothing if it is not a duration.
-std::optional<Duration> parse_duration(std::string_view text);
-
-std::string to_text(Duration duration);
+inline std::string to_text(Duration duration) { return duration_text(duration); }
 
 }  // namespace leasehold::scenario

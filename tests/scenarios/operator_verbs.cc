@@ -55,7 +55,7 @@ std::vector<BoardRow> in_order(std::vector<BoardRow> rows) {
 std::optional<Answer> status(World& world, const Arguments& arguments) {
   std::vector<std::string> paths;
   for (const Scope& scope : arguments.scopes()) paths.push_back(scope.path);
-  const auto board = world.manager().board(paths);
+  const auto board = world.manager().board({.paths = paths});
   if (!board) return answer_of(board.error());
   std::string by, mode, token, waiting, over;
   Answer answer;

@@ -31,6 +31,7 @@ class ForwardingTransaction : public Transaction {
   }
   Due due(Time moment, std::size_t limit) override { return target_.due(moment, limit); }
   std::vector<Event> history(const HistoryQuery& query) override { return target_.history(query); }
+  std::vector<Setting> settings() override { return target_.settings(); }
 
   Token next_token() override { return target_.next_token(); }
   void put(const Lease& lease) override { target_.put(lease); }
@@ -38,6 +39,8 @@ class ForwardingTransaction : public Transaction {
   void put(const Answer& answer) override { target_.put(answer); }
   void put(const Notice& notice) override { target_.put(notice); }
   void erase(const Notice& notice) override { target_.erase(notice); }
+  void put(const Setting& setting) override { target_.put(setting); }
+  void erase_setting(const std::string& stored_key) override { target_.erase_setting(stored_key); }
   void append(Event event) override { target_.append(std::move(event)); }
   void ring(const GroupId& ticket) override { target_.ring(ticket); }
   std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override {

@@ -68,6 +68,7 @@ class MemoryBell final : public Bell {
 struct Data {
   std::map<std::string, Tables> workspaces;
   std::map<std::string, std::deque<Event>> history;  // By workspace.
+  std::map<std::string, Setting> settings;           // By stored key.
   std::uint64_t last_sequence = 0;
   Token last_token;
 };
@@ -111,6 +112,7 @@ class MemoryTransaction final : public Transaction {
   }
   Due due(Time moment, std::size_t limit) override { return tables_.due(moment, limit); }
   std::vector<Event> history(const HistoryQuery& query) override;
+  std::vector<Setting> settings() override;
 
   Token next_token() override {
     const Token before = data_.last_token;
@@ -131,6 +133,13 @@ class MemoryTransaction final : public Transaction {
   void put(const Answer& answer) override { set(answer.owner, answer.key, answer); }
   void put(const Notice& notice) override { set(notice.id, notice); }
   void erase(const Notice& notice) override { set(notice.id, std::nullopt); }
+
+  void put(const Setting& setting) override {
+    Setting stored = setting;
+    stored.updated_at = std::chrono::floor<std::chrono::seconds>(wall_);
+    set_setting(setting.stored_key(), std::move(stored));
+  }
+  void erase_setting(const std::string& stored_key) override { set_setting(stored_key, std::nullopt); }
 
   void append(Event event) override {
     event.sequence = ++data_.last_sequence;
@@ -156,6 +165,20 @@ class MemoryTransaction final : public Transaction {
     undo_.emplace_back([this, id, before = std::move(before)] { tables_.set_notice(id, before); });
   }
 
+  void set_setting(const std::string& key, std::optional<Setting> value) {
+    std::optional<Setting> before;
+    if (const auto found = data_.settings.find(key); found != data_.settings.end()) before = found->second;
+    undo_.emplace_back([this, key, before = std::move(before)] { assign_setting(key, before); });
+    assign_setting(key, value);
+  }
+  void assign_setting(const std::string& key, const std::optional<Setting>& value) {
+    if (value) {
+      data_.settings.insert_or_assign(key, *value);
+    } else {
+      data_.settings.erase(key);
+    }
+  }
+
   Data& data_;
   Tables& tables_;
   std::deque<Event>& history_;
@@ -165,17 +188,37 @@ class MemoryTransaction final : public Transaction {
   std::vector<GroupId> bells_;
 };
 
+bool matches(const Event& event, const HistoryQuery& query) {
+  if (query.path && event.path != *query.path) return false;
+  if (query.agent_id && event.owner.agent_id != *query.agent_id) return false;
+  if (query.lease_id && event.lease_id != *query.lease_id) return false;
+  return !query.since || event.wall >= *query.since;
+}
+
 std::vector<Event> MemoryTransaction::history(const HistoryQuery& query) {
-  std::vector<Event> newest_first;
-  for (auto event = history_.rbegin(); event != history_.rend() && event->sequence > query.after; ++event) {
-    if (query.path && event->path != *query.path) continue;
-    if (query.agent_id && event->owner.agent_id != *query.agent_id) continue;
-    if (query.lease_id && event->lease_id != *query.lease_id) continue;
-    if (query.since && event->wall < *query.since) continue;
-    newest_first.push_back(*event);
-    if (newest_first.size() == query.limit) break;
+  const auto begin = std::ranges::upper_bound(history_, query.after, {}, &Event::sequence);
+  std::vector<Event> found;
+  const auto take = [&](const Event& event) {
+    if (matches(event, query)) found.push_back(event);
+    return query.limit > 0 && found.size() == query.limit;
+  };
+  if (query.oldest) {
+    for (auto event = begin; event != history_.end(); ++event) {
+      if (take(*event)) break;
+    }
+    return found;
   }
-  return {newest_first.rbegin(), newest_first.rend()};
+  for (auto event = history_.end(); event != begin;) {
+    if (take(*--event)) break;
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
+std::vector<Setting> MemoryTransaction::settings() {
+  std::vector<Setting> found;
+  for (const auto& [key, setting] : data_.settings) found.push_back(setting);
+  return found;
 }
 
 std::size_t MemoryTransaction::forget(Time ended_before, WallTime history_before, std::size_t limit) {

@@ -271,18 +271,21 @@ Due SqliteTransaction::due(Time moment, std::size_t limit) {
 }
 
 std::vector<Event> SqliteTransaction::history(const HistoryQuery& query) {
-  // By path there is an index; anything else is found going back from the newest.
-  const char* sql = "SELECT " EVENT_COLUMNS
-                    " FROM lease_history WHERE id > ?1 AND workspace = ?2 AND (?3 IS NULL OR file_path = ?3)"
-                    " AND (?4 IS NULL OR agent_id = ?4) AND (?5 IS NULL OR lease_id = ?5)"
-                    " AND (?6 IS NULL OR event_us >= ?6) ORDER BY id DESC LIMIT ?7";
-  if (query.path) {
-    sql = "SELECT " EVENT_COLUMNS
-          " FROM lease_history INDEXED BY idx_lease_history_path WHERE id > ?1 AND workspace = ?2 AND "
-          "file_path = ?3"
-          " AND (?4 IS NULL OR agent_id = ?4) AND (?5 IS NULL OR lease_id = ?5)"
-          " AND (?6 IS NULL OR event_us >= ?6) ORDER BY id DESC LIMIT ?7";
-  }
+#define EVENTS_WHERE(from, path, order)                                                                     \
+  "SELECT " EVENT_COLUMNS " FROM lease_history " from " WHERE id > ?1 AND workspace = ?2 AND " path         \
+  " AND (?4 IS NULL OR agent_id = ?4) AND (?5 IS NULL OR lease_id = ?5) AND (?6 IS NULL OR event_us >= ?6)" \
+  " ORDER BY " order " LIMIT ?7"
+#define ANY_PATH "(?3 IS NULL OR file_path = ?3)"
+#define BY_PATH "INDEXED BY idx_lease_history_path"
+  const bool oldest = query.oldest && query.limit > 0;
+  // By path there is an index; anything else is found going through them all.
+  const char* sql = query.path
+                        ? (oldest ? EVENTS_WHERE(BY_PATH, "file_path = ?3", "id")
+                                  : EVENTS_WHERE(BY_PATH, "file_path = ?3", "id DESC"))
+                        : (oldest ? EVENTS_WHERE("", ANY_PATH, "id") : EVENTS_WHERE("", ANY_PATH, "id DESC"));
+#undef EVENTS_WHERE
+#undef ANY_PATH
+#undef BY_PATH
   const std::string after = sequence_text(query.after);
   const auto lease_id = query.lease_id ? std::optional(query.lease_id->text) : std::nullopt;
   Query rows = connection_.query(sql);
@@ -293,12 +296,17 @@ std::vector<Event> SqliteTransaction::history(const HistoryQuery& query) {
   rows.bind(query.since ? std::optional(to_column(*query.since)) : std::nullopt);
   rows.bind(query.limit == 0 ? -1 : sql_limit(query.limit));
   std::vector<Event> events = all(rows, read_event);
-  std::ranges::reverse(events);
+  if (!oldest) std::ranges::reverse(events);
   for (Event& event : events) {
     // The time line of an earlier boot is gone; people's clocks go on.
     if (event.sequence <= numbers_.boot_sequence) event.at = std::min(Time{}, now_ + (event.wall - wall_));
   }
   return events;
+}
+
+std::vector<Setting> SqliteTransaction::settings() {
+  Query rows = connection_.query("SELECT " SETTING_COLUMNS " FROM lease_configs ORDER BY config_key");
+  return all(rows, read_setting);
 }
 
 }  // namespace leasehold::sqlite

@@ -186,6 +186,27 @@ Notice read_notice(Query& row) {
   return notice;
 }
 
+Setting read_setting(Query& row) {
+  const std::string stored_key(row.text());
+  Setting setting;
+  setting.value = row.text();
+  setting.type = row.text();
+  setting.description = row.text();
+  setting.scope = row.text();
+  setting.resource = row.text();
+  setting.requires_restart = row.integer() != 0;
+  setting.updated_at = WallTime(std::chrono::seconds(row.integer()));
+  if (setting.scope.empty()) setting.scope = "global";
+  // Others may have written this table by hand; the key says what it says, whatever its scope column does.
+  setting.key = stored_key.substr(0, stored_key.find('@'));
+  if (setting.stored_key() != stored_key) {
+    setting.key = stored_key;
+    setting.scope = "global";
+    setting.resource.clear();
+  }
+  return setting;
+}
+
 Answer read_answer(Query& row) {
   Answer answer;
   answer.owner = owner(row);

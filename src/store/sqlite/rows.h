@@ -23,6 +23,8 @@ namespace leasehold::sqlite {
   "id, agent_id, session_id, cause, received, lease_id, file_path, token, actor, reason, at_ns, at_us, " \
   "drop_ns"
 #define ANSWER_COLUMNS "agent_id, session_id, key, request_hash, group_id, leases, ttl_clamped, drop_ns"
+#define SETTING_COLUMNS \
+  "config_key, config_value, value_type, description, scope, resource_id, requires_restart, updated_at"
 
 // All throw Failure for a row that cannot be a record.
 Lease read_lease(Query& row);
@@ -30,6 +32,7 @@ Ticket read_ticket(Query& row);
 Event read_event(Query& row);
 Notice read_notice(Query& row);
 Answer read_answer(Query& row);
+Setting read_setting(Query& row);
 
 // When somebody has to look at it again; once it is over, since when that is so.
 Time when(const Lease& lease);

@@ -38,6 +38,7 @@ class SqliteTransaction final : public Transaction {
   std::optional<Answer> answer(const Owner& owner, const std::string& key) override;
   Due due(Time moment, std::size_t limit) override;
   std::vector<Event> history(const HistoryQuery& query) override;
+  std::vector<Setting> settings() override;
 
   Token next_token() override;
   void put(const Lease& lease) override;
@@ -45,6 +46,8 @@ class SqliteTransaction final : public Transaction {
   void put(const Answer& answer) override;
   void put(const Notice& notice) override;
   void erase(const Notice& notice) override;
+  void put(const Setting& setting) override;
+  void erase_setting(const std::string& stored_key) override;
   void append(Event event) override;
   void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
   std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;

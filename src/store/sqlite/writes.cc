@@ -229,6 +229,26 @@ void SqliteTransaction::append(Event event) {
   query.run();
 }
 
+void SqliteTransaction::put(const Setting& setting) {
+  const std::string key = setting.stored_key();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(wall_).time_since_epoch().count();
+  connection_
+      .query(
+          "INSERT INTO lease_configs (id, config_key, config_value, value_type, description, scope, "
+          "resource_id,"
+          " requires_restart, created_at, updated_at)"
+          " VALUES ('leasehold.' || ?1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)"
+          " ON CONFLICT (config_key) DO UPDATE SET config_value = ?2, value_type = ?3, description = ?4,"
+          " scope = ?5, resource_id = ?6, requires_restart = ?7, updated_at = ?8")
+      .bind_all(key, setting.value, setting.type, setting.description, setting.scope, setting.resource,
+                std::int64_t{setting.requires_restart}, std::int64_t{seconds})
+      .run();
+}
+
+void SqliteTransaction::erase_setting(const std::string& stored_key) {
+  connection_.query("DELETE FROM lease_configs WHERE config_key = ?").bind(stored_key).run();
+}
+
 std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before, std::size_t limit) {
   auto left = static_cast<std::int64_t>(std::min<std::size_t>(limit, 1'000'000));
   std::size_t forgotten = 0;

@@ -1,8 +1,8 @@
-#include "scenarios/duration_text.h"
+#include "util/duration_text.h"
 
 #include <charconv>
 
-namespace leasehold::scenario {
+namespace leasehold {
 namespace {
 
 using namespace std::chrono_literals;
@@ -14,6 +14,9 @@ struct Unit {
 
 // Largest first: that is how they are written.
 constexpr Unit kUnits[] = {{"d", 24h}, {"h", 1h}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}};
+
+// Three hundred years and more. Nothing overflows when a few of them are added up.
+constexpr Duration kLongest = 24h * 100'000;
 
 }  // namespace
 
@@ -33,13 +36,15 @@ std::optional<Duration> parse_duration(std::string_view text) {
       if (unit.name == name) found = &unit;
     }
     if (found == nullptr) return std::nullopt;
+    if (count > kLongest / found->length) return std::nullopt;
     sum += count * found->length;
+    if (sum > kLongest) return std::nullopt;
     text.remove_prefix(name.size());
   }
   return negative ? -sum : sum;
 }
 
-std::string to_text(Duration duration) {
+std::string duration_text(Duration duration) {
   if (duration == Duration::zero()) return "0s";
   std::string text;
   if (duration < Duration::zero()) {
@@ -54,4 +59,4 @@ std::string to_text(Duration duration) {
   return text;
 }
 
-}  // namespace leasehold::scenario
+}  // namespace leasehold

@@ -1,0 +1,38 @@
+// What can be answered from the other calls, whichever client answers those.
+#include "leasehold/client.h"
+
+#include <algorithm>
+
+#include "model/scope.h"
+
+namespace leasehold {
+
+Result<std::vector<Lease>> Client::leases(const Listing& listing) {
+  auto found = board(listing);
+  if (!found) return fail(std::move(found.error()));
+  std::vector<Lease> leases;
+  for (BoardRow& row : found->rows) {
+    if (row.live && row.lease.status == Status::active) leases.push_back(std::move(row.lease));
+  }
+  return leases;
+}
+
+Result<bool> Client::is_locked(const std::string& path) {
+  const auto found = leases({.paths = {path}});
+  if (!found) return fail(found.error());
+  return std::ranges::any_of(*found, [&](const Lease& lease) { return overlaps(lease.scope(), {path}); });
+}
+
+Result<bool> Client::agent_has_lease(const std::string& agent_id, const std::string& path) {
+  const auto found = leases({.paths = {path}, .agent_id = agent_id});
+  if (!found) return fail(found.error());
+  return std::ranges::any_of(*found, [&](const Lease& lease) { return overlaps(lease.scope(), {path}); });
+}
+
+Result<std::uint64_t> Client::latest_event() {
+  const auto newest = history({.limit = 1});
+  if (!newest) return fail(newest.error());
+  return newest->empty() ? 0 : newest->back().sequence;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,107 @@
+// What the manager can be asked without changing anything.
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/live.h"
+#include "engine/records_at.h"
+#include "engine/survey.h"
+#include "engine/validate.h"
+#include "manager/run.h"
+#include "model/scope.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Events of other processes come without a bell, and one look costs some microseconds.
+constexpr Duration kEventPoll = 100ms;
+constexpr std::size_t kEventsAtATime = 1'000;
+
+bool overlaps_any(const std::vector<Scope>& scopes, const Scope& scope) {
+  return scopes.empty() ||
+         std::ranges::any_of(scopes, [&](const Scope& one) { return overlaps(one, scope); });
+}
+
+Filter filter_of(const Listing& listing) {
+  return {.agent_id = listing.agent_id, .session_id = listing.session_id, .pr_id = listing.pr_id};
+}
+
+bool matches(const Holder& holder, const Filter& filter) {
+  return (!filter.agent_id || holder.owner.agent_id == *filter.agent_id) &&
+         (!filter.session_id || holder.owner.session_id == *filter.session_id) &&
+         (!filter.pr_id || holder.pr_id == *filter.pr_id);
+}
+
+}  // namespace
+
+Result<Lease> LeaseManager::lease(const LeaseId& id) {
+  if (auto checked = check_texts({{"lease id", id.text}}); !checked) return fail(checked.error());
+  return look<Lease>(
+      {.workspace = workspace_, .leases = {id}}, [&](View& view, const Context&) -> Result<Lease> {
+        if (auto found = view.lease(id)) return std::move(*found);
+        return fail(Code::not_found,
+                    fmt::format("There is no lease {}: there never was, or it ended more than an hour ago.",
+                                in_quotes(id.text)));
+      });
+}
+
+Result<Board> LeaseManager::board(const Listing& listing) {
+  if (auto checked = check_count(listing.paths.size(), *policy()); !checked) return fail(checked.error());
+  std::vector<Scope> scopes;
+  for (const std::string& path : listing.paths) {
+    if (auto checked = check_key(path); !checked) return fail(checked.error());
+    scopes.push_back({path, is_path(path)});
+  }
+  const Filter filter = filter_of(listing);
+  const Footprint footprint = {.workspace = workspace_, .scopes = scopes};
+  return look<Board>(footprint, [&](View& view, const Context& context) -> Result<Board> {
+    Board board = {.now = view.now(), .wall = view.wall()};
+    const auto add = [&](const Lease& lease, bool live) {
+      board.rows.push_back({lease, verdict_on(lease.holder, context), live});
+    };
+    for (const Lease& lease : by_path(scopes.empty() ? view.leases(filter) : leases_at(view, scopes))) {
+      if (matches(lease.holder, filter)) add(lease, lapse(lease, view.now(), context) == EndCause::none);
+    }
+    std::vector<Ticket> tickets = scopes.empty() ? view.tickets(filter) : tickets_at(view, scopes);
+    std::erase_if(tickets,
+                  [&](const Ticket& ticket) { return !matches(ticket.request.caller.holder, filter); });
+    for (const Ticket& ticket : in_order(view, context, std::move(tickets))) {
+      const bool live = lapse(ticket, view.now(), context) == EndCause::none;
+      for (const LeaseId& id : ticket.leases) {
+        const std::optional<Lease> lease = view.lease(id);
+        if (lease && overlaps_any(scopes, lease->scope())) add(*lease, live);
+      }
+    }
+    std::ranges::stable_sort(board.rows, {}, [](const BoardRow& row) { return row.lease.path; });
+    return board;
+  });
+}
+
+Result<std::vector<Event>> LeaseManager::history(const HistoryQuery& query) {
+  if (query.path) {
+    if (auto checked = check_key(*query.path); !checked) return fail(checked.error());
+  }
+  return look<std::vector<Event>>(
+      {.workspace = workspace_},
+      [&](View& view, const Context&) -> Result<std::vector<Event>> { return view.history(query); });
+}
+
+Result<std::vector<Event>> LeaseManager::events(std::uint64_t after, Duration wait, int cancelled) {
+  const auto end = std::chrono::steady_clock::now() + at_most_a_year(wait);
+  for (;;) {
+    auto found = history({.after = after, .limit = kEventsAtATime, .oldest = true});
+    if (!found || !found->empty()) return found;
+    const auto left = std::chrono::ceil<Duration>(end - std::chrono::steady_clock::now());
+    if (left <= Duration::zero()) return found;
+    pollfd gave_up = {cancelled, POLLIN, 0};
+    ::poll(&gave_up, 1, static_cast<int>(std::min(left, kEventPoll).count()));
+    if (gave_up.revents != 0) return found;
+  }
+}
+
+}  // namespace leasehold

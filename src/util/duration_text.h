@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "leasehold/lease.h"
+
+namespace leasehold {
+
+// 5m, 1h30m, 250ms, 2d, -10s, 0s. Nothing if it is not a duration, or longer than anybody lives. A number
+// without a unit is none.
+std::optional<Duration> parse_duration(std::string_view text);
+
+// The same the other way round, exactly.
+std::string duration_text(Duration duration);
+
+}  // namespace leasehold
