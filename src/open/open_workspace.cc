@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "config/configuration.h"
+#include "env/boottime_clock.h"
+#include "env/caller_process.h"
+#include "env/machine.h"
+#include "env/proc_liveness.h"
+#include "env/system_random.h"
+#include "leasehold/open.h"
+#include "manager/lease_manager.h"
+#include "open/one_store.h"
+#include "open/stores.h"
+#include "workspace/disk_pairs.h"
+#include "workspace/pair_config.h"
+#include "workspace/path_intake.h"
+#include "workspace/project_file.h"
+
+namespace leasehold {
+namespace {
+
+// A manager and all that it works with, in the order they depend on each other.
+struct Service {
+  Service(Machine its_machine, std::shared_ptr<const void> url)
+      : url_in_use(std::move(url)), machine(std::move(its_machine)) {}
+
+  std::shared_ptr<const void> url_in_use;
+  Machine machine;
+  BoottimeClock clock{machine.boottime_offset};
+  ProcLiveness liveness{machine};
+  SystemRandom random;
+  std::unique_ptr<Store> store;
+  std::optional<LeaseManager> manager;
+};
+
+struct Opened {
+  Workspace workspace;
+  std::string id;
+  std::string store_url;
+  std::shared_ptr<Configuration> configuration;
+  PairRules pairs;
+  std::function<const char*(const char*)> environment;
+  std::shared_ptr<Service> service;
+};
+
+class LocalWorkspace final : public OpenWorkspace {
+ public:
+  explicit LocalWorkspace(Opened opened) : opened_(std::move(opened)) {}
+
+  // The manager, kept alive with all it needs.
+  std::shared_ptr<Client> client() override { return {opened_.service, &*opened_.service->manager}; }
+
+  const std::string& root() const override { return opened_.workspace.root; }
+  const std::string& id() const override { return opened_.id; }
+  const std::string& store_url() const override { return opened_.store_url; }
+  const std::string& profile() const override { return opened_.configuration->profile().value; }
+  bool is_managed() const override { return opened_.workspace.managed; }
+  const std::vector<std::string>& notes() const override { return opened_.workspace.notes; }
+
+  Result<std::string> key(const std::string& path, const PathOptions& options) const override {
+    return key_from_os(opened_.workspace, os_path(path, options));
+  }
+  Result<std::optional<std::string>> key_if_inside(const std::string& path,
+                                                   const PathOptions& options) const override {
+    return leasehold::key_if_inside(opened_.workspace, os_path(path, options));
+  }
+
+  Result<std::vector<WantedPath>> wanted(const std::vector<AskedPath>& paths,
+                                         const PathOptions& options) const override {
+    std::vector<WantedPath> wanted;
+    std::vector<std::string> files;  // A directory as a whole has its tests in it, or none of its own.
+    for (const AskedPath& asked : paths) {
+      auto key = this->key(asked.path, options);
+      if (!key) return fail(key.error());
+      if (!asked.subtree) files.push_back(*key);
+      wanted.push_back({.path = std::move(*key), .subtree = asked.subtree});
+    }
+    if (options.pairs) add_pairs(wanted, pairs_on_disk(opened_.workspace, opened_.pairs, files));
+    return wanted;
+  }
+
+  std::optional<Process> caller_process() const override {
+    const auto none = [](const char*) -> const char* { return nullptr; };
+    return leasehold::caller_process(opened_.service->machine,
+                                     opened_.environment ? opened_.environment : Variables(none));
+  }
+  std::optional<Process> own_process() const override {
+    return process_with_pid(opened_.service->machine, ::getpid());
+  }
+
+  Result<std::vector<EffectiveSetting>> settings() const override {
+    auto stored = opened_.service->manager->settings();
+    if (!stored) return fail(stored.error());
+    return opened_.configuration->explain(std::move(*stored));
+  }
+  Result<Setting> setting(const std::string& name, const std::string& value,
+                          const std::string& profile) const override {
+    return stored_setting(name, value, profile);
+  }
+
+  void set_room_busy(const std::string& room, bool busy) override {
+    opened_.service->manager->rooms().set_busy(room, busy);
+  }
+
+ private:
+  OsPath os_path(const std::string& path, const PathOptions& options) const {
+    return {.path = path,
+            .cwd = options.cwd.empty() ? opened_.workspace.root : options.cwd,
+            .literal = options.literal};
+  }
+
+  Opened opened_;
+};
+
+std::string user_file(const OpenOptions& options) {
+  if (!options.environment) return {};
+  const auto folder = [&](const char* name, std::string_view below) -> std::string {
+    const char* value = options.environment(name);
+    return value == nullptr || *value != '/' ? std::string()
+                                             : fmt::format("{}{}/leasehold/config.toml", value, below);
+  };
+  const std::string file = folder("XDG_CONFIG_HOME", "");
+  return file.empty() ? folder("HOME", "/.config") : file;
+}
+
+Result<std::unique_ptr<Configuration>> read_configuration(const OpenOptions& options,
+                                                          const Workspace& workspace) {
+  ConfigSources sources = {.flags = options.settings, .environment = options.environment};
+  if (workspace.config_file) sources.project = {*workspace.config_file, workspace.config};
+  if (const std::string file = user_file(options); !file.empty() && ::access(file.c_str(), F_OK) == 0) {
+    auto read = read_project_file(file);
+    if (!read) return fail(read.error());
+    sources.user = {file, std::move(read->table)};
+  }
+  return Configuration::read(std::move(sources));
+}
+
+// The embedded store of the workspace, unless the settings name another.
+Result<std::string> complete_url(const OpenOptions& options, const Workspace& workspace,
+                                 const std::string& url) {
+  if (!url.empty()) return url;
+  if (!options.place.empty()) return "sqlite:" + store_dir(workspace);
+  return fail(Code::config_error,
+              "Neither a place nor a store was given. Name the folder to work in, or a store, such as "
+              "sqlite:/var/lib/leases.");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options) {
+  Opened opened = {.environment = options.environment};
+  if (!options.place.empty()) {
+    auto workspace = find_workspace(options.place);
+    if (!workspace) return fail(workspace.error());
+    opened.workspace = std::move(*workspace);
+  }
+  auto configuration = read_configuration(options, opened.workspace);
+  if (!configuration) return fail(configuration.error());
+  opened.configuration = std::move(*configuration);
+  auto pairs = pair_rules(opened.workspace.config, opened.workspace.config_file.value_or(""));
+  if (!pairs) return fail(pairs.error());
+  opened.pairs = std::move(*pairs);
+
+  // Embedded stores of several workspaces are one URL: the one that says nothing.
+  const std::string& asked_url = opened.configuration->store_url().value;
+  auto url = complete_url(options, opened.workspace, asked_url);
+  if (!url) return fail(url.error());
+  const auto scheme = store_scheme(*url);
+  if (!scheme) return fail(scheme.error());
+  auto in_use = use_store_url(asked_url);
+  if (!in_use) return fail(in_use.error());
+  opened.store_url = std::move(*url);
+
+  auto service = std::make_shared<Service>(read_machine(), std::move(*in_use));
+  auto store = open_store(opened.store_url, {service->machine, service->clock, options.create});
+  if (!store) return fail(store.error());
+  service->store = std::move(*store);
+  const WorkspaceScope scope = opened.workspace.scope.value_or((*scheme)->scope);
+  opened.id = workspace_id(opened.workspace, scope, service->machine.machine_id);
+  service->manager.emplace(Environment{service->liveness, service->random}, *service->store, opened.id,
+                           opened.configuration->policy_without_store(),
+                           ManagerOptions{.configuration = opened.configuration, .log = options.log});
+  opened.service = std::move(service);
+  return std::make_unique<LocalWorkspace>(std::move(opened));
+}
+
+}  // namespace leasehold

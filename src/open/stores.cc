@@ -1,0 +1,67 @@
+#include "open/stores.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "store/memory/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+Result<std::unique_ptr<Store>> open_sqlite(const std::string& folder, const StorePlace& site) {
+  if (!folder.starts_with('/')) {
+    return fail(Code::config_error, fmt::format("The store sqlite:{} has to be an absolute folder, such as "
+                                                "sqlite:/var/lib/leases.",
+                                                in_sentence(folder)));
+  }
+  if (!site.create && ::access(folder.c_str(), F_OK) != 0) {
+    return fail(Code::not_found,
+                fmt::format("There is no store in {}: nothing was ever leased here.", folder));
+  }
+  return open_sqlite_store(
+      {.folder = folder, .machine_id = site.machine.machine_id, .boot_id = site.machine.boot_id}, site.clock);
+}
+
+Result<std::unique_ptr<Store>> open_memory(const std::string&, const StorePlace& site) {
+  return open_memory_store(site.clock);
+}
+
+constexpr StoreScheme kSchemes[] = {
+    {"sqlite", "sqlite:/FOLDER", WorkspaceScope::worktree, false, open_sqlite},
+    {"memory", "memory:", WorkspaceScope::worktree, true, open_memory},
+};
+
+std::string forms() {
+  std::string text;
+  for (const StoreScheme& one : kSchemes) text += fmt::format("{}{}", text.empty() ? "" : ", ", one.form);
+  return text;
+}
+
+// Passwords may stand in a URL, and messages go everywhere: only its scheme is shown.
+std::string shown(std::string_view url) {
+  const auto colon = url.find(':');
+  return in_quotes(colon == std::string_view::npos ? url : fmt::format("{}:...", url.substr(0, colon)));
+}
+
+}  // namespace
+
+Result<const StoreScheme*> store_scheme(std::string_view url) {
+  const auto colon = url.find(':');
+  if (colon != std::string_view::npos) {
+    for (const StoreScheme& one : kSchemes) {
+      if (one.scheme != url.substr(0, colon)) continue;
+      if (one.may_be_empty_path || colon + 1 < url.size()) return &one;
+    }
+  }
+  return fail(Code::config_error, fmt::format("There is no store {}. Give one of: {}.", shown(url), forms()));
+}
+
+Result<std::unique_ptr<Store>> open_store(const std::string& url, const StorePlace& site) {
+  const auto scheme = store_scheme(url);
+  if (!scheme) return fail(scheme.error());
+  return (*scheme)->open(url.substr(url.find(':') + 1), site);
+}
+
+}  // namespace leasehold

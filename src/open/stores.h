@@ -1,0 +1,36 @@
+// The stores there are, by the scheme of their URL. The only place that knows every backend.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "env/machine.h"
+#include "leasehold/result.h"
+#include "store/clock.h"
+#include "store/store.h"
+#include "workspace/workspace.h"
+
+namespace leasehold {
+
+struct StorePlace {
+  const Machine& machine;
+  const StoreClock& clock;  // Outlives the store.
+  bool create = true;
+};
+
+struct StoreScheme {
+  std::string_view scheme;         // Up to the colon.
+  std::string_view form;           // How such a URL looks, for messages.
+  WorkspaceScope scope;            // Which trees share their leases, unless the project says so.
+  bool may_be_empty_path = false;  // Whether nothing may follow the colon.
+  Result<std::unique_ptr<Store>> (*open)(const std::string& rest, const StorePlace& site);
+};
+
+// Error: config_error, listing what there is.
+Result<const StoreScheme*> store_scheme(std::string_view url);
+
+// Errors: those of the store; not_found (nothing is there, and it may not be made).
+Result<std::unique_ptr<Store>> open_store(const std::string& url, const StorePlace& site);
+
+}  // namespace leasehold
