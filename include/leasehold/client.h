@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "leasehold/calls.h"
+#include "leasehold/gate.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -64,6 +66,28 @@ class Client {
   // The owner's turn began or stopped; 30 s after a stop its leases end. Returns how many it concerns.
   virtual Result<std::size_t> turn_started(const Owner& owner) = 0;
   virtual Result<std::size_t> turn_stopped(const Owner& owner) = 0;
+
+  // The owner is gone for good: gives back all its session has and waits for, and forgets what the gate
+  // remembers of it.
+  virtual Result<Outcomes> end_session(const Caller& caller) = 0;
+
+  // --- At the gate (gate.h) ---
+
+  // May these be written now? Grants what is free, as acquire() does.
+  // Errors: invalid_argument, invalid_path, invalid_session, limit_exceeded.
+  virtual Result<GateAnswer> gate(const GateRequest& request) = 0;
+
+  // The same, but when denied it waits: for the moment of the retry, and once halted for an instruction; in
+  // all no longer than `at_most`, or until `cancelled` becomes readable. `denied` is called with each denial
+  // of another kind before it waits. Blocks.
+  virtual Result<GateAnswer> gate_and_wait(const GateRequest& request, Duration at_most,
+                                           const std::function<void(const GateAnswer&)>& denied = {},
+                                           int cancelled = -1) = 0;
+
+  // For operators: who is halted, and what they are to do. Errors: not_found, invalid_argument,
+  // limit_exceeded (the worker's).
+  virtual Result<Blockers> blockers() = 0;
+  virtual Result<Contention> instruct(const InstructRequest& request) = 0;
 
   // --- Looking ---
 

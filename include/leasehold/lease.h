@@ -153,13 +153,18 @@ enum class EventType {
   released,    // active -> released
   expired,     // active -> expired
   failed,      // pending -> failed, or a refused renewal (no change of status)
+
+  // The gate's; no lease changes. The owner is the worker that was denied.
+  contended,   // Denied once; the retry is scheduled.
+  halted,      // Denied at the retry: a blocker.
+  instructed,  // An operator said what to do about it.
 };
 
 // One line of history. Every change of a lease writes exactly one, in the same transaction.
 struct Event {
   std::uint64_t sequence = 0;  // Given by the store; rises.
   EventType type{};
-  LeaseId lease_id;  // Empty for a batch renewal.
+  LeaseId lease_id;  // Empty for a batch renewal, and for the gate's events.
   GroupId group_id;
   Owner owner;
   std::string pr_id;

@@ -152,6 +152,16 @@ constexpr SettingSpec kSpecs[] = {
      "From the end of a turn to the end of its leases",
      apply<&Policy::idle_grace>,
      current<&Policy::idle_grace>},
+    {"gate_retry",
+     kDuration,
+     "gate_retry_seconds",
+     1s,
+     "",
+     {},
+     "From a denial at the gate to its one retry",
+     apply<&Policy::gate_retry>,
+     current<&Policy::gate_retry>,
+     1},
 };
 
 Result<std::int64_t> checked(const SettingSpec& spec, std::int64_t value, std::string_view text) {

@@ -12,29 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string one_obstacle(const Blocked& blocked, Time now) {
-  const auto span = [](auto duration) { return describe(std::chrono::duration_cast<Duration>(duration)); };
-  std::string text = fmt::format("{} is {} by {}, {}, for {}", in_sentence(blocked.path),
-                                 blocked.waits ? "waited for" : "held", describe(blocked.holder),
-                                 word(blocked.mode), span(now - blocked.acquired_at));
-  if (blocked.held_path != blocked.path) {
-    text +=
-        fmt::format(" through {}{}", in_sentence(blocked.held_path), blocked.subtree ? " and all below" : "");
-  }
-  if (!blocked.waits) {
-    text += fmt::format(", last heard of {} ago", span(now - blocked.last_heartbeat_at));
-    if (blocked.expires_at == kForever) {
-      text += ", until released";
-    } else if (blocked.expires_at > now) {
-      text += fmt::format(", ends in {}", span(blocked.expires_at - now));
-    }
-  }
-  text += fmt::format(" ({}: {})", word(blocked.verdict.liveness), blocked.verdict.evidence);
-  // Somebody else wrote it, and an agent will read it.
-  if (!blocked.reason.empty()) text += fmt::format(", reason: {}", in_quotes(blocked.reason));
-  return text;
-}
-
 std::string waiters_ahead(std::span<const Blocked> blocked) {
   std::size_t most = 0;
   for (const Blocked& one : blocked) most = std::max(most, one.waiters_ahead);
@@ -137,6 +114,29 @@ std::string describe(const Holder& holder) {
   return details.empty() ? text : fmt::format("{} ({})", text, details);
 }
 
+std::string describe(const Blocked& blocked, Time now) {
+  const auto span = [](auto duration) { return describe(std::chrono::duration_cast<Duration>(duration)); };
+  std::string text = fmt::format("{} is {} by {}, {}, for {}", in_sentence(blocked.path),
+                                 blocked.waits ? "waited for" : "held", describe(blocked.holder),
+                                 word(blocked.mode), span(now - blocked.acquired_at));
+  if (blocked.held_path != blocked.path) {
+    text +=
+        fmt::format(" through {}{}", in_sentence(blocked.held_path), blocked.subtree ? " and all below" : "");
+  }
+  if (!blocked.waits) {
+    text += fmt::format(", last heard of {} ago", span(now - blocked.last_heartbeat_at));
+    if (blocked.expires_at == kForever) {
+      text += ", until released";
+    } else if (blocked.expires_at > now) {
+      text += fmt::format(", ends in {}", span(blocked.expires_at - now));
+    }
+  }
+  text += fmt::format(" ({}: {})", word(blocked.verdict.liveness), blocked.verdict.evidence);
+  // Somebody else wrote it, and an agent will read it.
+  if (!blocked.reason.empty()) text += fmt::format(", reason: {}", in_quotes(blocked.reason));
+  return text;
+}
+
 std::string as_argument(const std::string& key) { return shell_word(is_path(key) ? "file:" + key : key); }
 
 std::string describe(Duration duration) {
@@ -159,7 +159,7 @@ std::string explain_blocked(const AcquireRequest& request, std::span<const Block
   constexpr std::size_t kShown = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(blocked.size(), kShown); ++i) {
-    text += (i == 0 ? "" : "; ") + one_obstacle(blocked[i], now);
+    text += (i == 0 ? "" : "; ") + describe(blocked[i], now);
   }
   if (blocked.size() > kShown) text += fmt::format("; and {} more", blocked.size() - kShown);
   return text + waiters_ahead(blocked) + ". To wait for it: " + next_command(request);

@@ -11,6 +11,7 @@ namespace leasehold {
 std::string describe(EndCause cause);
 std::string describe(const Holder& holder);
 std::string describe(Duration duration);  // 5m, 1m30s, 250ms
+std::string describe(const Blocked& blocked, Time now);
 
 // A key as one argument of a shell command that can be pasted: file:/src/a.h, 'file:/my file.h', port:3000.
 std::string as_argument(const std::string& key);

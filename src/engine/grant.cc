@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "engine/contention.h"
 #include "engine/deadlock.h"
 #include "engine/grant_token.h"
 #include "engine/idempotency.h"
@@ -139,6 +140,7 @@ Given give(Ledger& ledger, const std::string& workspace, const AcquireRequest& r
       leases.push_back(give_new(ledger, workspace, request, wanted, pairs[wanted.path], group, lease, token));
     }
   }
+  clear_contentions(ledger.transaction(), request);
   // What the owner waits for by another request, that request may not have to wait for any more.
   if (survey.same_owner_waits) ledger.free(request);
   return {std::move(leases), token.drawn()};

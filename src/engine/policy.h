@@ -31,6 +31,10 @@ struct Policy {
   std::size_t rate_limit = 0;  // Acquire calls of a session in one window; 0: as many as it likes.
   Duration rate_window = std::chrono::minutes(1);
 
+  Duration gate_retry = std::chrono::seconds(180);     // From a denial at the gate to its one retry.
+  Duration contention_life = std::chrono::hours(1);    // After the retry was due, if nobody came for it.
+  Duration instruction_life = std::chrono::hours(24);  // A halted worker is remembered so long.
+
   std::size_t paths_max = 1'000;
   std::size_t leases_per_owner_max = 200'000;
   std::size_t waiters_per_path_max = 1'000;

@@ -160,6 +160,14 @@ class ScriptedClient final : public Client {
   Result<Outcomes> transfer(const TransferRequest&) override { return unexpected(); }
   Result<Outcomes> force_release(const ForceReleaseRequest&) override { return unexpected(); }
   Result<CheckAnswer> check(const Caller&, const std::string&, Token) override { return unexpected(); }
+  Result<GateAnswer> gate(const GateRequest&) override { return unexpected(); }
+  Result<GateAnswer> gate_and_wait(const GateRequest&, Duration,
+                                   const std::function<void(const GateAnswer&)>&, int) override {
+    return unexpected();
+  }
+  Result<Blockers> blockers() override { return unexpected(); }
+  Result<Contention> instruct(const InstructRequest&) override { return unexpected(); }
+  Result<Outcomes> end_session(const Caller&) override { return unexpected(); }
   Result<std::size_t> turn_started(const Owner&) override { return unexpected(); }
   Result<std::size_t> turn_stopped(const Owner&) override { return unexpected(); }
   Result<Board> board(const Listing&) override { return unexpected(); }

@@ -54,6 +54,14 @@ class LeaseManager final : public Client {
   Result<Outcomes> force_release(const ForceReleaseRequest& request) override;
   Result<CheckAnswer> check(const Caller& caller, const std::string& path, Token token) override;
 
+  Result<GateAnswer> gate(const GateRequest& request) override;
+  Result<GateAnswer> gate_and_wait(const GateRequest& request, Duration at_most,
+                                   const std::function<void(const GateAnswer&)>& denied = {},
+                                   int cancelled = -1) override;
+  Result<Blockers> blockers() override;
+  Result<Contention> instruct(const InstructRequest& request) override;
+  Result<Outcomes> end_session(const Caller& caller) override;
+
   Result<std::size_t> turn_started(const Owner& owner) override;
   Result<std::size_t> turn_stopped(const Owner& owner) override;
 

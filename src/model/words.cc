@@ -1,7 +1,7 @@
 #include <array>
 #include <span>
 
-#include "leasehold/lease.h"
+#include "leasehold/gate.h"
 
 namespace leasehold {
 namespace {
@@ -12,15 +12,20 @@ constexpr std::array<std::string_view, 5> kStatuses = {"pending", "active", "rel
 constexpr std::array<std::string_view, 13> kCauses = {
     "none",   "released",    "expired",   "silent",    "idle",     "owner_dead", "recalled",
     "forced", "transferred", "timed_out", "cancelled", "deadlock", "merged"};
-constexpr std::array<std::string_view, 9> kEvents = {
-    "queued", "acquired", "renewed", "upgraded", "downgraded", "recalled", "released", "expired", "failed"};
+constexpr std::array<std::string_view, 12> kEvents = {"queued",     "acquired",  "renewed",  "upgraded",
+                                                      "downgraded", "recalled",  "released", "expired",
+                                                      "failed",     "contended", "halted",   "instructed"};
 constexpr std::array<std::string_view, 3> kLiveness = {"alive", "dead", "unknown"};
+constexpr std::array<std::string_view, 3> kContentionStates = {"scheduled", "halted", "abandoned"};
+constexpr std::array<std::string_view, 4> kInstructions = {"retry", "force", "transfer", "abandon"};
 
 static_assert(kModes.size() == static_cast<std::size_t>(Mode::exclusive) + 1);
 static_assert(kStatuses.size() == static_cast<std::size_t>(Status::failed) + 1);
 static_assert(kCauses.size() == static_cast<std::size_t>(EndCause::merged) + 1);
-static_assert(kEvents.size() == static_cast<std::size_t>(EventType::failed) + 1);
+static_assert(kEvents.size() == static_cast<std::size_t>(EventType::instructed) + 1);
 static_assert(kLiveness.size() == static_cast<std::size_t>(Liveness::unknown) + 1);
+static_assert(kContentionStates.size() == static_cast<std::size_t>(ContentionState::abandoned) + 1);
+static_assert(kInstructions.size() == static_cast<std::size_t>(Instruction::abandon) + 1);
 
 template <class Enum>
 std::optional<Enum> find(std::span<const std::string_view> words, std::string_view word) {
@@ -37,6 +42,8 @@ std::string_view word(Status value) { return kStatuses[static_cast<std::size_t>(
 std::string_view word(EndCause value) { return kCauses[static_cast<std::size_t>(value)]; }
 std::string_view word(EventType value) { return kEvents[static_cast<std::size_t>(value)]; }
 std::string_view word(Liveness value) { return kLiveness[static_cast<std::size_t>(value)]; }
+std::string_view word(ContentionState value) { return kContentionStates[static_cast<std::size_t>(value)]; }
+std::string_view word(Instruction value) { return kInstructions[static_cast<std::size_t>(value)]; }
 
 template <>
 std::optional<Mode> from_word(std::string_view word) {
@@ -57,6 +64,14 @@ std::optional<EventType> from_word(std::string_view word) {
 template <>
 std::optional<Liveness> from_word(std::string_view word) {
   return find<Liveness>(kLiveness, word);
+}
+template <>
+std::optional<ContentionState> from_word(std::string_view word) {
+  return find<ContentionState>(kContentionStates, word);
+}
+template <>
+std::optional<Instruction> from_word(std::string_view word) {
+  return find<Instruction>(kInstructions, word);
 }
 
 }  // namespace leasehold

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "leasehold/lease.h"
+#include "leasehold/gate.h"
 
 namespace leasehold {
 namespace {
@@ -29,8 +29,10 @@ TEST(Words, LeadBackToTheirValues) {
   expect_round_trip(Mode::exclusive);
   expect_round_trip(Status::failed);
   expect_round_trip(EndCause::merged);
-  expect_round_trip(EventType::failed);
+  expect_round_trip(EventType::instructed);
   expect_round_trip(Liveness::unknown);
+  expect_round_trip(ContentionState::abandoned);
+  expect_round_trip(Instruction::abandon);
 }
 
 // They are in the stores and in scripts.

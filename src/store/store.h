@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "leasehold/gate.h"
 #include "leasehold/lease.h"
 #include "leasehold/result.h"
 #include "store/records.h"
@@ -21,7 +22,7 @@ namespace leasehold {
 struct Footprint {
   std::string workspace;      // Nothing of another workspace is seen or written.
   std::vector<Scope> scopes;  // Leases and tickets that overlap them.
-  std::vector<Owner> owners;  // Their leases, tickets and notices.
+  std::vector<Owner> owners;  // Their leases, tickets, notices and contentions.
   std::vector<LeaseId> leases;
   std::vector<GroupId> tickets;
   bool gives_back = false;  // Frees more than it takes: may use what a store keeps back for a full disk.
@@ -73,6 +74,9 @@ class View {
 
   virtual std::vector<Notice> notices(const Owner& owner) = 0;
   virtual std::optional<Answer> answer(const Owner& owner, const std::string& key) = 0;
+  // What the gate remembers of an owner and a path; and all of it, in no particular order.
+  virtual std::optional<Contention> contention(const Owner& owner, const std::string& path) = 0;
+  virtual std::vector<Contention> contentions(const Filter& filter) = 0;
   virtual Due due(Time moment, std::size_t limit) = 0;  // At most `limit` of each.
   virtual std::vector<Event> history(const HistoryQuery& query) = 0;
 
@@ -94,6 +98,8 @@ class Transaction : public View {
   virtual void put(const Answer& answer) = 0;
   virtual void put(const Notice& notice) = 0;
   virtual void erase(const Notice& notice) = 0;
+  virtual void put(const Contention& contention) = 0;  // By its owner and path.
+  virtual void erase(const Contention& contention) = 0;
 
   // A setting is known by its stored_key(); `updated_at` is the transaction's wall(), in whole seconds,
   // whatever it says.
@@ -107,8 +113,8 @@ class Transaction : public View {
   virtual void ring(const GroupId& ticket) = 0;
 
   // Forgets up to `limit` records nobody needs any more: leases and tickets that ended before
-  // `ended_before` (by updated_at and ended_at), notices past their drop_at, answers past theirs
-  // whose leases are all forgotten, history from before `history_before`. Returns how many.
+  // `ended_before` (by updated_at and ended_at), notices and contentions past their drop_at, answers past
+  // theirs whose leases are all forgotten, history from before `history_before`. Returns how many.
   virtual std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) = 0;
 };
 

@@ -2,14 +2,20 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
 namespace leasehold {
 
+template <class Item, class Value, class Projection = std::identity>
+bool contains(const std::vector<Item>& list, const Value& value, Projection projection = {}) {
+  return std::ranges::find(list, value, projection) != list.end();
+}
+
 template <class Item>
 void add_unique(std::vector<Item>& list, Item item) {
-  if (std::ranges::find(list, item) == list.end()) list.push_back(std::move(item));
+  if (!contains(list, item)) list.push_back(std::move(item));
 }
 
 template <class Item>

@@ -145,9 +145,10 @@ TEST_P(StoreContract, EveryFieldOfANoticeSurvives) {
 }
 
 TEST_P(StoreContract, EveryFieldOfAnEventSurvives) {
-  for (const EventType type : {EventType::queued, EventType::acquired, EventType::renewed,
-                               EventType::upgraded, EventType::downgraded, EventType::recalled,
-                               EventType::released, EventType::expired, EventType::failed}) {
+  for (const EventType type :
+       {EventType::queued, EventType::acquired, EventType::renewed, EventType::upgraded,
+        EventType::downgraded, EventType::recalled, EventType::released, EventType::expired,
+        EventType::failed, EventType::contended, EventType::halted, EventType::instructed}) {
     for (Event event : {filled_event(), extreme_event()}) {
       event.type = type;
       commit([&](Transaction& transaction) { transaction.append(event); });

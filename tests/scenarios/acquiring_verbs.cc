@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/duration_text.h"
+#include "scenarios/requesting.h"
 #include "scenarios/rows.h"
 #include "scenarios/verbs.h"
 
@@ -22,24 +23,6 @@ void add_wanted(std::vector<WantedPath>& paths, const std::string& text) {
     paths.push_back({.path = pair.path, .requested = false, .paired_with = {scope.path}, .rule = "test"});
     start = end;
   }
-}
-
-AcquireRequest request_of(World& world, const Arguments& arguments) {
-  AcquireRequest request;
-  request.caller = world.caller(arguments.first);
-  for (const std::string& path : arguments.paths) add_wanted(request.paths, path);
-  request.mode = arguments.has("shared") ? Mode::shared : Mode::exclusive;
-  request.ttl = arguments.time("ttl");
-  request.max_renewals = arguments.number("max-renewals");
-  if (arguments.has("wait")) request.wait = kPlainWait;
-  if (arguments.options.contains("wait")) request.wait = arguments.time("wait");
-  request.priority = arguments.number("priority").value_or(0);
-  request.attended = arguments.has("attended");
-  request.reason = arguments.text("reason");
-  request.room = arguments.text("room");
-  request.idempotency_key = arguments.text("key");
-  if (arguments.options.contains("pr")) request.caller.holder.pr_id = arguments.text("pr");
-  return request;
 }
 
 Answer answer_of(const Granted& granted, World& world) {
@@ -112,6 +95,24 @@ std::optional<Answer> cancel(World& world, const Arguments& arguments) {
 }
 
 }  // namespace
+
+AcquireRequest request_of(World& world, const Arguments& arguments) {
+  AcquireRequest request;
+  request.caller = world.caller(arguments.first);
+  for (const std::string& path : arguments.paths) add_wanted(request.paths, path);
+  request.mode = arguments.has("shared") ? Mode::shared : Mode::exclusive;
+  request.ttl = arguments.time("ttl");
+  request.max_renewals = arguments.number("max-renewals");
+  if (arguments.has("wait")) request.wait = kPlainWait;
+  if (arguments.options.contains("wait")) request.wait = arguments.time("wait");
+  request.priority = arguments.number("priority").value_or(0);
+  request.attended = arguments.has("attended");
+  request.reason = arguments.text("reason");
+  request.room = arguments.text("room");
+  request.idempotency_key = arguments.text("key");
+  if (arguments.options.contains("pr")) request.caller.holder.pr_id = arguments.text("pr");
+  return request;
+}
 
 std::vector<Verb> acquiring_verbs() {
   return {

@@ -111,7 +111,8 @@ Arguments sort_out(const Step& step, const Verb& verb) {
 
 std::vector<Verb> all_verbs() {
   std::vector<Verb> all;
-  for (const auto& some : {acquiring_verbs(), holding_verbs(), operator_verbs(), world_verbs()}) {
+  for (const auto& some :
+       {acquiring_verbs(), holding_verbs(), gate_verbs(), operator_verbs(), world_verbs()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

@@ -44,6 +44,7 @@ struct Verb {
 std::vector<Verb> all_verbs();
 std::vector<Verb> acquiring_verbs();
 std::vector<Verb> holding_verbs();
+std::vector<Verb> gate_verbs();
 std::vector<Verb> operator_verbs();
 std::vector<Verb> world_verbs();
 

@@ -105,7 +105,9 @@ std::vector<std::string> World::take_woken(std::string& problem) {
   std::vector<std::string> woken;
   for (const GroupId& id : rung) {
     const auto ticket = std::ranges::find(tickets_, id, &KnownTicket::id);
-    woken.push_back(ticket == tickets_.end() ? "nobody" : ticket->owner);
+    const auto blocker = blockers_.find(id);
+    const std::string other = blocker == blockers_.end() ? "nobody" : blocker->second;
+    woken.push_back(ticket == tickets_.end() ? other : ticket->owner);
   }
   for (KnownTicket& ticket : tickets_) {
     const bool just_granted = !ticket.granted && is_granted(ticket.id);

@@ -65,6 +65,8 @@ class World {
   void reboot();
 
   void remember_ticket(const GroupId& id, const std::string& owner, const AcquireRequest& request);
+  // A halted worker's bell, which rings when it is instructed.
+  void remember_blocker(const GroupId& id, const std::string& owner) { blockers_.emplace(id, owner); }
 
   // The owner's newest ticket, or its newest one for a path.
   const KnownTicket& ticket(const std::string& owner, const std::vector<Scope>& scopes) const;
@@ -92,6 +94,7 @@ class World {
   std::unique_ptr<LeaseManager> manager_;
   std::map<std::string, Caller> callers_;
   std::vector<KnownTicket> tickets_;
+  std::map<GroupId, std::string> blockers_;
 };
 
 }  // namespace leasehold::scenario

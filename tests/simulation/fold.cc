@@ -31,6 +31,10 @@ bool may_follow(const Event& event, const Event* before) {
       return status == Status::active && event.status_after == Status::released;
     case EventType::expired:
       return status == Status::active && event.status_after == Status::expired;
+    case EventType::contended:
+    case EventType::halted:
+    case EventType::instructed:
+      return false;  // Never a lease's.
     case EventType::failed:
       if (event.status_after == Status::failed) return status == Status::pending || status == Status::failed;
       return status == event.status_after;  // A refused renewal.

@@ -29,6 +29,10 @@ class ForwardingTransaction : public Transaction {
   std::optional<Answer> answer(const Owner& owner, const std::string& key) override {
     return target_.answer(owner, key);
   }
+  std::optional<Contention> contention(const Owner& owner, const std::string& path) override {
+    return target_.contention(owner, path);
+  }
+  std::vector<Contention> contentions(const Filter& filter) override { return target_.contentions(filter); }
   Due due(Time moment, std::size_t limit) override { return target_.due(moment, limit); }
   std::vector<Event> history(const HistoryQuery& query) override { return target_.history(query); }
   std::vector<Setting> settings() override { return target_.settings(); }
@@ -41,6 +45,8 @@ class ForwardingTransaction : public Transaction {
   void erase(const Notice& notice) override { target_.erase(notice); }
   void put(const Setting& setting) override { target_.put(setting); }
   void erase_setting(const std::string& stored_key) override { target_.erase_setting(stored_key); }
+  void put(const Contention& contention) override { target_.put(contention); }
+  void erase(const Contention& contention) override { target_.erase(contention); }
   void append(Event event) override { target_.append(std::move(event)); }
   void ring(const GroupId& ticket) override { target_.ring(ticket); }
   std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override {

@@ -257,6 +257,43 @@ Notice filled_notice() {
           .drop_at = kNow + 3ns};
 }
 
+Contention make_contention(const Owner& owner, const std::string& path, const Lease& lease) {
+  Contention contention = {.id = "contention of " + owner.agent_id + " at " + path, .path = path};
+  contention.wanted.caller.holder.owner = owner;
+  contention.wanted.paths = {{.path = path}};
+  contention.first_denied_at = kNow;
+  contention.retry_at = kNow + 180s;
+  contention.drop_at = kNow + 1h;
+  contention.in_the_way = {.path = path, .holder = lease.holder, .held_path = lease.path, .mode = lease.mode};
+  return contention;
+}
+
+Contention filled_contention() {
+  const Ticket ticket = filled_ticket();
+  Contention contention = {.id = "id", .path = "/filled/contention"};
+  contention.wanted = ticket.request;
+  contention.state = ContentionState::halted;
+  contention.may_retry = true;
+  contention.first_denied_at = kNow + 1ns;
+  contention.retry_at = kNow + 2ns;
+  contention.retried_at = kNow + 3ns;
+  contention.drop_at = kNow + 4ns;
+  contention.in_the_way = {.path = "/wanted",
+                           .waits = true,
+                           .holder = filled_lease().holder,
+                           .held_path = "/held",
+                           .subtree = true,
+                           .mode = Mode::exclusive,
+                           .lease_id = lease_id(601),
+                           .reason = "reason",
+                           .acquired_at = kNow + 5ns,
+                           .last_heartbeat_at = kNow + 6ns,
+                           .expires_at = kForever,
+                           .verdict = {Liveness::dead, "evidence"},
+                           .waiters_ahead = 7};
+  return contention;
+}
+
 Event filled_event() {
   return {.sequence = 0,  // The store's to give.
           .type = EventType::downgraded,

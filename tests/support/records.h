@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "leasehold/gate.h"
 #include "store/records.h"
 #include "support/print.h"
 
@@ -31,6 +32,9 @@ Answer make_answer(const std::string& key, const std::vector<Lease>& leases);
 // Tells the owner that an operator ended its lease. Worth telling for an hour.
 Notice make_notice(int number, const Lease& lease);
 
+// Denied once: `lease` is in the way of its owner's path.
+Contention make_contention(const Owner& owner, const std::string& path, const Lease& lease);
+
 // The event that made the lease what it is.
 Event make_event(const Lease& lease);
 
@@ -40,6 +44,7 @@ Ticket filled_ticket();
 Answer filled_answer();
 Notice filled_notice();
 Event filled_event();
+Contention filled_contention();
 
 // Every field is at an end of what it can be: as long, large or far below zero as can be, or with
 // characters that mean something to somebody.

@@ -36,6 +36,23 @@ class Fields {
     if (const json::value* value = find(name)) to = as<int>(*value);
   }
 
+  void get(std::string_view name, Time& to) const {
+    if (const json::value* value = find(name)) to = Time(Time::duration(as<std::int64_t>(*value)));
+  }
+
+  void get(std::string_view name, std::optional<Time>& to) const {
+    if (find(name) != nullptr) get(name, to.emplace());
+  }
+
+  template <class Enum>
+  void get_word(std::string_view name, Enum& to) const {
+    const json::value* value = find(name);
+    if (value == nullptr) return;
+    const auto known = from_word<Enum>(as<std::string>(*value));
+    if (!known) throw Malformed();
+    to = *known;
+  }
+
   void get(std::string_view name, std::optional<Duration>& to) const {
     if (const json::value* value = find(name)) to = Duration(as<std::int64_t>(*value));
   }
@@ -114,6 +131,25 @@ WantedPath wanted_from(const json::value& value) {
   return wanted;
 }
 
+json::object to_object(const AcquireRequest& request) {
+  json::object object = {{"holder", to_object(request.caller.holder)}};
+  put(object, "whole_session", request.caller.whole_session);
+  json::array paths;
+  for (const WantedPath& wanted : request.paths) paths.push_back(to_object(wanted));
+  object["paths"] = std::move(paths);
+  object["mode"] = word(request.mode);
+  put(object, "ttl_ms", request.ttl);
+  if (request.max_renewals) object["max_renewals"] = *request.max_renewals;
+  put(object, "wait_ms", request.wait);
+  put(object, "priority", request.priority);
+  put(object, "attended", request.attended);
+  put(object, "reason", request.reason);
+  put(object, "room", request.room);
+  put(object, "trace", request.trace);
+  put(object, "idempotency_key", request.idempotency_key);
+  return object;
+}
+
 AcquireRequest request_from(const json::value& value) {
   const Fields fields(value);
   AcquireRequest request;
@@ -123,11 +159,7 @@ AcquireRequest request_from(const json::value& value) {
     if (!paths->is_array()) throw Malformed();
     for (const json::value& path : paths->get_array()) request.paths.push_back(wanted_from(path));
   }
-  if (const json::value* mode = fields.find("mode")) {
-    const auto known = from_word<Mode>(as<std::string>(*mode));
-    if (!known) throw Malformed();
-    request.mode = *known;
-  }
+  fields.get_word("mode", request.mode);
   fields.get("ttl_ms", request.ttl);
   fields.get("max_renewals", request.max_renewals);
   fields.get("wait_ms", request.wait);
@@ -138,6 +170,62 @@ AcquireRequest request_from(const json::value& value) {
   fields.get("trace", request.trace);
   fields.get("idempotency_key", request.idempotency_key);
   return request;
+}
+
+std::int64_t nanoseconds(Time time) { return time.time_since_epoch().count(); }
+
+json::object to_object(const Blocked& blocked) {
+  json::object object = {{"path", blocked.path},
+                         {"holder", to_object(blocked.holder)},
+                         {"held_path", blocked.held_path},
+                         {"mode", word(blocked.mode)},
+                         {"lease_id", blocked.lease_id.text},
+                         {"acquired_ns", nanoseconds(blocked.acquired_at)},
+                         {"heartbeat_ns", nanoseconds(blocked.last_heartbeat_at)},
+                         {"expires_ns", nanoseconds(blocked.expires_at)},
+                         {"liveness", word(blocked.verdict.liveness)},
+                         {"evidence", blocked.verdict.evidence}};
+  put(object, "waits", blocked.waits);
+  put(object, "subtree", blocked.subtree);
+  put(object, "reason", blocked.reason);
+  put(object, "waiters_ahead", blocked.waiters_ahead);
+  return object;
+}
+
+Blocked blocked_from(const json::value& value) {
+  const Fields fields(value);
+  Blocked blocked;
+  fields.get("path", blocked.path);
+  if (const json::value* holder = fields.find("holder")) blocked.holder = holder_from(*holder);
+  fields.get("held_path", blocked.held_path);
+  fields.get_word("mode", blocked.mode);
+  fields.get("lease_id", blocked.lease_id.text);
+  fields.get("acquired_ns", blocked.acquired_at);
+  fields.get("heartbeat_ns", blocked.last_heartbeat_at);
+  fields.get("expires_ns", blocked.expires_at);
+  fields.get_word("liveness", blocked.verdict.liveness);
+  fields.get("evidence", blocked.verdict.evidence);
+  fields.get("waits", blocked.waits);
+  fields.get("subtree", blocked.subtree);
+  fields.get("reason", blocked.reason);
+  fields.get("waiters_ahead", blocked.waiters_ahead);
+  return blocked;
+}
+
+Contention contention_from(const json::value& value) {
+  const Fields fields(value);
+  Contention contention;
+  fields.get("id", contention.id);
+  fields.get("path", contention.path);
+  if (const json::value* wanted = fields.find("wanted")) contention.wanted = request_from(*wanted);
+  fields.get_word("state", contention.state);
+  fields.get("may_retry", contention.may_retry);
+  fields.get("first_denied_ns", contention.first_denied_at);
+  fields.get("retry_ns", contention.retry_at);
+  fields.get("retried_ns", contention.retried_at);
+  if (const json::value* blocked = fields.find("in_the_way")) contention.in_the_way = blocked_from(*blocked);
+  fields.get("drop_ns", contention.drop_at);
+  return contention;
 }
 
 // Total: whatever stands there, the answer is a value or nothing.
@@ -158,24 +246,21 @@ std::optional<T> parse(std::string_view text, const Read& read) {
 
 }  // namespace
 
-std::string to_json(const AcquireRequest& request) {
-  json::object object = {{"holder", to_object(request.caller.holder)}};
-  put(object, "whole_session", request.caller.whole_session);
-  json::array paths;
-  for (const WantedPath& wanted : request.paths) paths.push_back(to_object(wanted));
-  object["paths"] = std::move(paths);
-  object["mode"] = word(request.mode);
-  put(object, "ttl_ms", request.ttl);
-  if (request.max_renewals) object["max_renewals"] = *request.max_renewals;
-  put(object, "wait_ms", request.wait);
-  put(object, "priority", request.priority);
-  put(object, "attended", request.attended);
-  put(object, "reason", request.reason);
-  put(object, "room", request.room);
-  put(object, "trace", request.trace);
-  put(object, "idempotency_key", request.idempotency_key);
+std::string to_json(const Contention& contention) {
+  json::object object = {{"id", contention.id},
+                         {"path", contention.path},
+                         {"wanted", to_object(contention.wanted)},
+                         {"state", word(contention.state)},
+                         {"first_denied_ns", nanoseconds(contention.first_denied_at)},
+                         {"retry_ns", nanoseconds(contention.retry_at)},
+                         {"in_the_way", to_object(contention.in_the_way)},
+                         {"drop_ns", nanoseconds(contention.drop_at)}};
+  put(object, "may_retry", contention.may_retry);
+  if (contention.retried_at) object["retried_ns"] = nanoseconds(*contention.retried_at);
   return json::serialize(object);
 }
+
+std::string to_json(const AcquireRequest& request) { return json::serialize(to_object(request)); }
 
 std::string to_json(const std::vector<std::string>& texts) {
   return json::serialize(json::value_from(texts));
@@ -183,6 +268,10 @@ std::string to_json(const std::vector<std::string>& texts) {
 
 std::optional<AcquireRequest> request_from_json(std::string_view text) {
   return parse<AcquireRequest>(text, request_from);
+}
+
+std::optional<Contention> contention_from_json(std::string_view text) {
+  return parse<Contention>(text, contention_from);
 }
 
 std::optional<std::vector<std::string>> texts_from_json(std::string_view text) {

@@ -6,15 +6,17 @@
 #include <string_view>
 #include <vector>
 
-#include "leasehold/calls.h"
+#include "leasehold/gate.h"
 
 namespace leasehold {
 
 std::string to_json(const AcquireRequest& request);
+std::string to_json(const Contention& contention);
 std::string to_json(const std::vector<std::string>& texts);
 
 // Nothing: `json` is not what to_json() makes. Fields that are missing have their defaults.
 std::optional<AcquireRequest> request_from_json(std::string_view json);
+std::optional<Contention> contention_from_json(std::string_view json);
 std::optional<std::vector<std::string>> texts_from_json(std::string_view json);
 
 }  // namespace leasehold

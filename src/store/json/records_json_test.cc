@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "support/print.h"
 #include "support/records.h"
 
 namespace leasehold {
@@ -130,6 +131,13 @@ TEST(RecordsJson, WhatIsNoListOfTextsIsNothing) {
     EXPECT_EQ(texts_from_json(json), std::nullopt) << json;
   }
   EXPECT_EQ(texts_from_json("[]"), std::vector<std::string>());
+}
+
+TEST(RecordsJson, AContentionLeadsBack) {
+  EXPECT_EQ(contention_from_json(to_json(filled_contention())), filled_contention());
+  EXPECT_EQ(contention_from_json("{\"state\":\"asleep\"}"), std::nullopt);
+  EXPECT_EQ(contention_from_json("{\"retry_ns\":\"soon\"}"), std::nullopt);
+  EXPECT_EQ(contention_from_json("[]"), std::nullopt);
 }
 
 }  // namespace

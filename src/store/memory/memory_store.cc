@@ -110,6 +110,10 @@ class MemoryTransaction final : public Transaction {
   std::optional<Answer> answer(const Owner& owner, const std::string& key) override {
     return tables_.answer(owner, key);
   }
+  std::optional<Contention> contention(const Owner& owner, const std::string& path) override {
+    return tables_.contention(owner, path);
+  }
+  std::vector<Contention> contentions(const Filter& filter) override { return tables_.contentions(filter); }
   Due due(Time moment, std::size_t limit) override { return tables_.due(moment, limit); }
   std::vector<Event> history(const HistoryQuery& query) override;
   std::vector<Setting> settings() override;
@@ -133,6 +137,8 @@ class MemoryTransaction final : public Transaction {
   void put(const Answer& answer) override { set(answer.owner, answer.key, answer); }
   void put(const Notice& notice) override { set(notice.id, notice); }
   void erase(const Notice& notice) override { set(notice.id, std::nullopt); }
+  void put(const Contention& contention) override { set(contention, contention); }
+  void erase(const Contention& contention) override { set(contention, std::nullopt); }
 
   void put(const Setting& setting) override {
     Setting stored = setting;
@@ -159,6 +165,12 @@ class MemoryTransaction final : public Transaction {
     auto before = tables_.set_answer(owner, key, std::move(value));
     undo_.emplace_back(
         [this, owner, key, before = std::move(before)] { tables_.set_answer(owner, key, before); });
+  }
+  void set(const Contention& key, std::optional<Contention> value) {
+    auto before = tables_.set_contention(key.owner(), key.path, std::move(value));
+    undo_.emplace_back([this, owner = key.owner(), path = key.path, before = std::move(before)] {
+      tables_.set_contention(owner, path, before);
+    });
   }
   void set(const std::string& id, std::optional<Notice> value) {
     auto before = tables_.set_notice(id, std::move(value));
@@ -235,6 +247,10 @@ std::size_t MemoryTransaction::forget(Time ended_before, WallTime history_before
   }
   for (const Notice& notice : tables_.forgettable_notices(now_, limit - forgotten)) {
     set(notice.id, std::nullopt);
+    ++forgotten;
+  }
+  for (const Contention& contention : tables_.forgettable_contentions(now_, limit - forgotten)) {
+    erase(contention);
     ++forgotten;
   }
   for (const Answer& answer : tables_.forgettable_answers(now_, limit - forgotten)) {

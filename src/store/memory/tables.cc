@@ -123,6 +123,17 @@ std::optional<Notice> Tables::set_notice(const std::string& id, std::optional<No
   return before;
 }
 
+std::optional<Contention> Tables::set_contention(const Owner& owner, const std::string& path,
+                                                 std::optional<Contention> value) {
+  std::optional<Contention> before = contention(owner, path);
+  if (value) {
+    contentions_.insert_or_assign({owner, path}, std::move(*value));
+  } else {
+    contentions_.erase({owner, path});
+  }
+  return before;
+}
+
 // Candidates: the path itself, every ancestor, and for a subtree all below. An ancestor's record
 // counts only if it is a subtree one, which the caller looks at.
 template <class RecordId>
@@ -220,6 +231,20 @@ std::optional<Answer> Tables::answer(const Owner& owner, const std::string& key)
   return found->second;
 }
 
+std::optional<Contention> Tables::contention(const Owner& owner, const std::string& path) const {
+  const auto found = contentions_.find({owner, path});
+  if (found == contentions_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<Contention> Tables::contentions(const Filter& filter) const {
+  std::vector<Contention> found;
+  for (const auto& [key, contention] : contentions_) {
+    if (matches(filter, contention.wanted.caller.holder)) found.push_back(contention);
+  }
+  return found;
+}
+
 Due Tables::due(Time moment, std::size_t limit) const {
   Due due;
   for (const auto& [deadline, id] : active_by_deadline_) {
@@ -267,6 +292,15 @@ std::vector<Answer> Tables::forgettable_answers(Time now, std::size_t limit) con
     const bool in_use =
         std::ranges::any_of(answer.leases, [&](const LeaseId& id) { return leases_.contains(id); });
     if (answer.drop_at <= now && !in_use) found.push_back(answer);
+  }
+  return found;
+}
+
+std::vector<Contention> Tables::forgettable_contentions(Time now, std::size_t limit) const {
+  std::vector<Contention> found;
+  for (const auto& [key, contention] : contentions_) {
+    if (found.size() == limit) break;
+    if (contention.drop_at <= now) found.push_back(contention);
   }
   return found;
 }

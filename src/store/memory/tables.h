@@ -28,6 +28,8 @@ class Tables {
   std::optional<StoredLease> set_lease(const LeaseId& id, std::optional<StoredLease> value);
   std::optional<Ticket> set_ticket(const GroupId& id, std::optional<Ticket> value);
   std::optional<Answer> set_answer(const Owner& owner, const std::string& key, std::optional<Answer> value);
+  std::optional<Contention> set_contention(const Owner& owner, const std::string& path,
+                                           std::optional<Contention> value);
   std::optional<Notice> set_notice(const std::string& id, std::optional<Notice> value);
 
   std::vector<Lease> leases_at(const Scope& scope) const;
@@ -40,6 +42,8 @@ class Tables {
   std::size_t lease_count(const Owner& owner) const;
   std::vector<Notice> notices(const Owner& owner) const;
   std::optional<Answer> answer(const Owner& owner, const std::string& key) const;
+  std::optional<Contention> contention(const Owner& owner, const std::string& path) const;
+  std::vector<Contention> contentions(const Filter& filter) const;
   Due due(Time moment, std::size_t limit) const;
 
   // Ids of what Transaction::forget may remove.
@@ -47,6 +51,7 @@ class Tables {
   std::vector<GroupId> forgettable_tickets(Time ended_before, std::size_t limit) const;
   std::vector<Notice> forgettable_notices(Time now, std::size_t limit) const;
   std::vector<Answer> forgettable_answers(Time now, std::size_t limit) const;
+  std::vector<Contention> forgettable_contentions(Time now, std::size_t limit) const;
 
  private:
   // Several records may share one path: shared holders, and a subtree lease beside a file's.
@@ -74,6 +79,7 @@ class Tables {
 
   std::map<std::pair<Owner, std::string>, Answer> answers_;
   std::map<std::string, Notice> notices_;
+  std::map<std::pair<Owner, std::string>, Contention> contentions_;
 };
 
 }  // namespace leasehold

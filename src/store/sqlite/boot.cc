@@ -50,6 +50,8 @@ void rebase(Connection& connection, const Boot& boot, const StoreClock& clock, s
           "UPDATE notices SET at_ns = min(at_ns + ?1, 0), drop_ns = min(drop_ns, 4000000000000000000) + ?1")
       .bind(shift)
       .run();
+  // Whoever was denied then is gone.
+  connection.query("DELETE FROM contentions").run();
   connection.query("UPDATE answers SET drop_ns = min(drop_ns, 4000000000000000000) + ?1").bind(shift).run();
   connection
       .query(

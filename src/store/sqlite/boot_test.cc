@@ -174,6 +174,21 @@ TEST_F(BootTest, WhatIsKeptForAWhileIsKeptForThatLong) {
   });
 }
 
+TEST_F(BootTest, NobodyIsDeniedForWhatWasBefore) {
+  {
+    const SetClock clock(Time{1h}, wall);
+    const auto store = open("first", clock);
+    commit(*store, [](Transaction& transaction) {
+      transaction.put(make_contention(ann(), "/a", make_lease(1, "/a", bob())));
+    });
+  }
+  const SetClock clock(Time{3s}, wall + 1h);
+
+  const auto store = open("second", clock);
+
+  look(*store, [](View& view) { EXPECT_TRUE(view.contentions({}).empty()); });
+}
+
 TEST_F(BootTest, TokensAndSequencesGoOn) {
   live_through_the_first_boot();
   const SetClock clock(Time{3s}, wall + 1h);

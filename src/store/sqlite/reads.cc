@@ -42,6 +42,12 @@ void bind_if_any(Query& query, const std::optional<std::string>& value) {
   }
 }
 
+void bind_filter(Query& query, const Filter& filter) {
+  bind_if_any(query, filter.agent_id);
+  bind_if_any(query, filter.session_id);
+  bind_if_any(query, filter.pr_id);
+}
+
 }  // namespace
 
 SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspace, const StoreClock& clock)
@@ -51,13 +57,15 @@ SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspa
       " EXISTS (SELECT 1 FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = ?1 AND status = "
       "'active'"
       " AND subtree = 1),"
-      " EXISTS (SELECT 1 FROM ticket_paths WHERE workspace = ?1) FROM store");
+      " EXISTS (SELECT 1 FROM ticket_paths WHERE workspace = ?1),"
+      " EXISTS (SELECT 1 FROM contentions WHERE workspace = ?1) FROM store");
   if (!query.bind(workspace_).step()) throw_corrupt("no row in the table 'store'");
   numbers_.boot_sequence = static_cast<std::uint64_t>(query.integer());
   numbers_.last_sequence = static_cast<std::uint64_t>(query.integer());
   numbers_.last_token = static_cast<std::uint64_t>(query.integer());
   has_subtrees_ = query.integer() != 0;
   has_waiters_ = query.integer() != 0;
+  has_contentions_ = query.integer() != 0;
   // Read after the snapshot was taken: nothing in it is from later than now.
   now_ = clock.now();
   wall_ = clock.wall();
@@ -208,9 +216,7 @@ std::vector<Lease> SqliteTransaction::leases(const Filter& filter) {
   }
   Query query = connection_.query(sql);
   query.bind(workspace_);
-  bind_if_any(query, filter.agent_id);
-  bind_if_any(query, filter.session_id);
-  bind_if_any(query, filter.pr_id);
+  bind_filter(query, filter);
   return all_leases(query);
 }
 
@@ -221,9 +227,7 @@ std::vector<Ticket> SqliteTransaction::tickets(const Filter& filter) {
       " FROM tickets INDEXED BY idx_tickets_when WHERE workspace = ?1 AND status = 'pending' AND"
       " (?2 IS NULL OR agent_id = ?2) AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)");
   query.bind(workspace_);
-  bind_if_any(query, filter.agent_id);
-  bind_if_any(query, filter.session_id);
-  bind_if_any(query, filter.pr_id);
+  bind_filter(query, filter);
   return all_tickets(query);
 }
 
@@ -253,6 +257,24 @@ std::optional<Answer> SqliteTransaction::answer(const Owner& owner, const std::s
       connection_.query("SELECT " ANSWER_COLUMNS
                         " FROM answers WHERE workspace = ? AND agent_id = ? AND session_id = ? AND key = ?");
   return first(query.bind_all(workspace_, owner.agent_id, owner.session_id, key), read_answer);
+}
+
+std::optional<Contention> SqliteTransaction::contention(const Owner& owner, const std::string& path) {
+  if (!has_contentions_) return std::nullopt;
+  Query query = connection_.query(
+      "SELECT contention FROM contentions WHERE workspace = ? AND agent_id = ? AND session_id = ? AND"
+      " file_path = ?");
+  return first(query.bind_all(workspace_, owner.agent_id, owner.session_id, path), read_contention);
+}
+
+std::vector<Contention> SqliteTransaction::contentions(const Filter& filter) {
+  if (!has_contentions_) return {};
+  Query query = connection_.query(
+      "SELECT contention FROM contentions WHERE workspace = ?1 AND (?2 IS NULL OR agent_id = ?2) AND"
+      " (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)");
+  query.bind(workspace_);
+  bind_filter(query, filter);
+  return all(query, read_contention);
 }
 
 Due SqliteTransaction::due(Time moment, std::size_t limit) {

@@ -219,6 +219,13 @@ Answer read_answer(Query& row) {
   return answer;
 }
 
+Contention read_contention(Query& row) {
+  const std::string_view text = row.text();
+  auto contention = contention_from_json(text);
+  if (!contention) throw_corrupt(fmt::format("the contention '{}'", text.substr(0, 64)));
+  return std::move(*contention);
+}
+
 Time when(const Lease& lease) {
   if (lease.status != Status::active) return lease.updated_at;
   return std::min({lease.expires_at, lease.idle_at.value_or(kForever), lease.recalled_at.value_or(kForever)});

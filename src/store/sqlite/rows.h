@@ -1,6 +1,7 @@
 // Records as rows: each reads and binds its columns in the order its column list names them.
 #pragma once
 
+#include "leasehold/gate.h"
 #include "leasehold/lease.h"
 #include "store/records.h"
 #include "store/sqlite/connection.h"
@@ -33,6 +34,7 @@ Event read_event(Query& row);
 Notice read_notice(Query& row);
 Answer read_answer(Query& row);
 Setting read_setting(Query& row);
+Contention read_contention(Query& row);
 
 // When somebody has to look at it again; once it is over, since when that is so.
 Time when(const Lease& lease);

@@ -241,6 +241,18 @@ CREATE TABLE notices (
 ) WITHOUT ROWID;
 CREATE INDEX idx_notices_owner ON notices(workspace, agent_id, session_id);
 
+-- What the gate remembers; times are in the JSON.
+CREATE TABLE contentions (
+    workspace TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    pr_id TEXT NOT NULL,
+    file_path TEXT NOT NULL,
+    contention TEXT NOT NULL,
+    drop_ns INTEGER NOT NULL,
+    PRIMARY KEY (workspace, agent_id, session_id, file_path)
+) WITHOUT ROWID;
+
 INSERT OR IGNORE INTO lease_configs
     (id, config_key, config_value, value_type, description, scope, resource_id, created_at, updated_at)
     SELECT 'job.' || name, name || '@profile:job', value, type, description, 'profile', 'job',

@@ -36,6 +36,8 @@ class SqliteTransaction final : public Transaction {
   std::size_t lease_count(const Owner& owner) override;
   std::vector<Notice> notices(const Owner& owner) override;
   std::optional<Answer> answer(const Owner& owner, const std::string& key) override;
+  std::optional<Contention> contention(const Owner& owner, const std::string& path) override;
+  std::vector<Contention> contentions(const Filter& filter) override;
   Due due(Time moment, std::size_t limit) override;
   std::vector<Event> history(const HistoryQuery& query) override;
   std::vector<Setting> settings() override;
@@ -48,6 +50,8 @@ class SqliteTransaction final : public Transaction {
   void erase(const Notice& notice) override;
   void put(const Setting& setting) override;
   void erase_setting(const std::string& stored_key) override;
+  void put(const Contention& contention) override;
+  void erase(const Contention& contention) override;
   void append(Event event) override;
   void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
   std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;
@@ -91,9 +95,11 @@ class SqliteTransaction final : public Transaction {
   WallTime wall_;
   Numbers numbers_;
   bool numbers_changed_ = false;
-  // Most workspaces have no subtree leases and nobody waiting, and then most lookups need not happen.
+  // Most workspaces have no subtree leases, nobody waiting and nobody denied, and then most lookups need not
+  // happen.
   bool has_subtrees_ = false;
   bool has_waiters_ = false;
+  bool has_contentions_ = false;
   std::map<Owner, std::int64_t> counts_;  // Changes to `owners`, written at the end.
   // What was read or written so far. A decision reads a lease before it writes it, and reads the waiters of
   // a queue again and again.

@@ -206,6 +206,27 @@ void SqliteTransaction::erase(const Notice& notice) {
       .run();
 }
 
+void SqliteTransaction::put(const Contention& contention) {
+  has_contentions_ = true;
+  const Holder& holder = contention.wanted.caller.holder;
+  const std::string json = to_json(contention);
+  connection_
+      .query(
+          "INSERT OR REPLACE INTO contentions (workspace, agent_id, session_id, pr_id, file_path, contention,"
+          " drop_ns) VALUES (?, ?, ?, ?, ?, ?, ?)")
+      .bind_all(workspace_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id, contention.path,
+                json, to_column(contention.drop_at))
+      .run();
+}
+
+void SqliteTransaction::erase(const Contention& contention) {
+  connection_
+      .query(
+          "DELETE FROM contentions WHERE workspace = ? AND agent_id = ? AND session_id = ? AND file_path = ?")
+      .bind_all(workspace_, contention.owner().agent_id, contention.owner().session_id, contention.path)
+      .run();
+}
+
 void SqliteTransaction::append(Event event) {
   event.sequence = ++numbers_.last_sequence;
   numbers_changed_ = true;
@@ -270,6 +291,11 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
       "DELETE FROM notices WHERE (workspace, id) IN (SELECT workspace, id FROM notices WHERE workspace = ? "
       "AND"
       " drop_ns <= ? LIMIT ?)",
+      to_column(now_));
+  remove(
+      "DELETE FROM contentions WHERE (workspace, agent_id, session_id, file_path) IN (SELECT workspace, "
+      "agent_id,"
+      " session_id, file_path FROM contentions WHERE workspace = ? AND drop_ns <= ? LIMIT ?)",
       to_column(now_));
   remove(
       "DELETE FROM answers WHERE (workspace, agent_id, session_id, key) IN (SELECT workspace, agent_id, "

@@ -1,0 +1,75 @@
+#include "engine/explain_gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/explain.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+std::string ago(Time then, Time now) { return describe(std::chrono::duration_cast<Duration>(now - then)); }
+
+// Who is in the way of a contention's path now, or was when it was denied.
+std::string who(const Denied& denied, const Contention& contention, Time now) {
+  const auto still = std::ranges::find(denied.blocked, contention.path, &Blocked::path);
+  if (still != denied.blocked.end()) return describe(*still, now);
+  return fmt::format("{} was held by {} and is free now", in_sentence(contention.path),
+                     describe(contention.in_the_way.holder));
+}
+
+std::string explain_halted(const Contention& contention) {
+  if (contention.state == ContentionState::abandoned) {
+    return fmt::format(
+        "You were told to leave {} alone for the rest of this session. Do not write it, and say so in your "
+        "report.",
+        in_sentence(contention.path));
+  }
+  return fmt::format(
+      "Stop here and report it: this is blocker {}, and somebody must decide (lease blockers resolve {} "
+      "retry|force|transfer|abandon --reason ...). Do not write the file in another way.",
+      contention.id, contention.id);
+}
+
+}  // namespace
+
+std::string explain_denied(const Denied& denied, Time now) {
+  if (denied.code == Code::retry_later) {
+    const Contention& first = denied.contentions.front();
+    return fmt::format(
+        "Not now: {}. Do other work and try this write again in {}, once; earlier tries change nothing. To "
+        "wait "
+        "in line instead: lease acquire {} --wait 5m",
+        who(denied, first, now), ago(now, denied.retry_at), as_argument(first.path));
+  }
+  const auto worst = std::ranges::find_if(
+      denied.contentions, [](const Contention& one) { return one.state != ContentionState::scheduled; });
+  return fmt::format("Blocked: {}. {}", who(denied, *worst, now), explain_halted(*worst));
+}
+
+std::string explain_unreadable(std::span<const Blocked> blocked, Time now) {
+  return fmt::format("Not to be read now: {}. Read it when the lease is given back.",
+                     describe(blocked.front(), now));
+}
+
+std::string explain_loss(const Notice& notice, Time now) {
+  std::string text = fmt::format("Not written: your lease on {} ended {} ago: {}", in_sentence(notice.path),
+                                 ago(notice.at, now), describe(notice.cause));
+  if (!notice.actor.empty()) text += fmt::format(" (by {})", in_sentence(notice.actor));
+  if (!notice.reason.empty() && notice.reason != describe(notice.cause)) {
+    text += fmt::format(", reason: {}", in_quotes(notice.reason));
+  }
+  return text + ". Others may have changed the file: read it again before you write.";
+}
+
+std::string explain_contention(const Contention& contention, Time now) {
+  const std::string held = fmt::format("held by {}", describe(contention.in_the_way.holder));
+  if (contention.state == ContentionState::scheduled) {
+    return fmt::format("{}; to be tried again in {}", held, ago(now, contention.retry_at));
+  }
+  return fmt::format("{}, still, at the retry; blocker {}", held, contention.id);
+}
+
+}  // namespace leasehold
