@@ -1,6 +1,7 @@
 // For tests: real processes.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +26,7 @@ class Child {
   // With CLONE_NEW... it starts in new namespaces, unless the system refuses that.
   explicit Child(const Work& work, unsigned long namespaces = 0) {
     int ends[2];
-    LEASEHOLD_CHECK(::pipe(ends) == 0);
+    LEASEHOLD_CHECK(::pipe2(ends, O_CLOEXEC) == 0);  // Not for the programs that `work` runs.
     pid_ = namespaces == 0
                ? ::fork()
                : static_cast<pid_t>(::syscall(SYS_clone, namespaces | SIGCHLD, nullptr, nullptr, nullptr, 0));
