@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "leasehold/repo_lock.h"
+#include "repo_lock/descriptor.h"
+
+namespace leasehold {
+
+// What a guard knows of its lock.
+struct RepoLockGuard::Held {
+  std::string folder;
+  repo_lock::Descriptor file;  // Kept open: so no other file can get its number, and be taken for ours.
+  std::uint64_t generation = 0;
+
+  std::string path() const { return folder + "/.lock"; }
+
+  // Gives the lock back; an error other than `lost` leaves it as it is.
+  Result<void> release() const;
+};
+
+}  // namespace leasehold
