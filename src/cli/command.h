@@ -19,6 +19,7 @@ std::span<const Command* const> commands();
 
 extern const Command kDemo;
 extern const Command kHelp;
+extern const Command kRepoLock;
 extern const Command kVersion;
 
 }  // namespace leasehold

@@ -18,7 +18,7 @@ int version(std::span<const std::string_view>) {
   return 0;
 }
 
-constexpr std::array kCommands = {&kDemo, &kVersion, &kHelp};
+constexpr std::array kCommands = {&kDemo, &kRepoLock, &kVersion, &kHelp};
 
 }  // namespace
 

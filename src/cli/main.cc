@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "leasehold/error.h"
+#include "run/standard_descriptors.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -66,6 +67,7 @@ int run_and_flush(Arguments arguments) {
 }  // namespace leasehold
 
 int main(int count, char** values) {
+  leasehold::keep_standard_descriptors();
   const std::vector<std::string_view> arguments(values + std::min(count, 1), values + count);
   return leasehold::run_and_flush(arguments);
 }
