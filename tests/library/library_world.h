@@ -39,7 +39,9 @@ class Library : public testing::TestWithParam<StoreFactory> {
     EXPECT_NE(granted, nullptr);
     return granted == nullptr ? Lease{} : granted->leases.front();
   }
-  Lease acquire(const Owner& owner, const char* path) { return granted(client().acquire(asking(owner, {path}))); }
+  Lease acquire(const Owner& owner, const char* path) {
+    return granted(client().acquire(asking(owner, {path})));
+  }
 
   static const Refused* refused(const Result<AcquireAnswer>& answer) {
     return answer ? std::get_if<Refused>(&answer->decision) : nullptr;
