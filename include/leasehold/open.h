@@ -43,6 +43,9 @@ struct OpenOptions {
   // False: an embedded store that is not there yet is not made; the error is not_found. For those who only
   // want to know whether anything is held.
   bool create = true;
+
+  // True: a place that is not managed is not opened; the error is not_found, and nothing is made there.
+  bool only_managed = false;
 };
 
 // A path as somebody wrote it.
@@ -72,6 +75,7 @@ class OpenWorkspace {
   virtual const std::string& profile() const = 0;    // agent, session or job.
   virtual bool is_managed() const = 0;  // There are settings or a store; else gates let all pass.
   virtual const std::vector<std::string>& notes() const = 0;  // What was found and not used; for people.
+  virtual bool gates_reads() const = 0;  // Setting gate_reads: agents' reads are asked about, too.
 
   // The key of a path of this machine. Error: invalid_path (docs/library.md).
   virtual Result<std::string> key(const std::string& path, const PathOptions& options = {}) const = 0;
@@ -102,6 +106,10 @@ class OpenWorkspace {
   // A request that names a busy room is refused before the store is asked. Of this process only.
   virtual void set_room_busy(const std::string& room, bool busy) = 0;
 };
+
+// What a gate does with a write that could not be checked, because opening failed or the store did: the
+// place's setting gate_fail_open. False also when that cannot be told: then nobody writes unchecked.
+bool lets_unchecked_writes_pass(const OpenOptions& options);
 
 // The store is, by its URL (setting "store"):
 //

@@ -34,6 +34,8 @@ struct Policy {
   Duration gate_retry = std::chrono::seconds(180);     // From a denial at the gate to its one retry.
   Duration contention_life = std::chrono::hours(1);    // After the retry was due, if nobody came for it.
   Duration instruction_life = std::chrono::hours(24);  // A halted worker is remembered so long.
+  bool gate_reads = false;                             // Whether hooks ask about reads, too.
+  bool gate_fail_open = false;                         // Whether a write that cannot be checked goes through.
 
   std::size_t paths_max = 1'000;
   std::size_t leases_per_owner_max = 200'000;

@@ -58,6 +58,7 @@ class LocalWorkspace final : public OpenWorkspace {
   const std::string& profile() const override { return opened_.configuration->profile().value; }
   bool is_managed() const override { return opened_.workspace.managed; }
   const std::vector<std::string>& notes() const override { return opened_.workspace.notes; }
+  bool gates_reads() const override { return opened_.configuration->policy_without_store().gate_reads; }
 
   Result<std::string> key(const std::string& path, const PathOptions& options) const override {
     return key_from_os(opened_.workspace, os_path(path, options));
@@ -149,12 +150,24 @@ Result<std::string> complete_url(const OpenOptions& options, const Workspace& wo
 
 }  // namespace
 
+bool lets_unchecked_writes_pass(const OpenOptions& options) {
+  const auto workspace = find_workspace(options.place);
+  if (!workspace) return false;
+  const auto configuration = read_configuration(options, *workspace);
+  return configuration && (*configuration)->policy_without_store().gate_fail_open;
+}
+
 Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options) {
   Opened opened = {.environment = options.environment};
   if (!options.place.empty()) {
     auto workspace = find_workspace(options.place);
     if (!workspace) return fail(workspace.error());
     opened.workspace = std::move(*workspace);
+  }
+  if (options.only_managed && !opened.workspace.managed) {
+    return fail(Code::not_found, fmt::format("{} is not managed: there is neither a .leasehold.toml nor a "
+                                             "store. To begin: lease init",
+                                             options.place));
   }
   auto configuration = read_configuration(options, opened.workspace);
   if (!configuration) return fail(configuration.error());

@@ -1,0 +1,156 @@
+#include "hook/hook.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "hook/reason.h"
+
+namespace leasehold {
+namespace {
+
+bool is_gated(HookMoment moment) {
+  return moment == HookMoment::before_write || moment == HookMoment::before_read;
+}
+
+std::string not_checked(std::string_view why) {
+  constexpr std::size_t kShown = 250;
+  return fmt::format(
+      "Not checked, so not written: {} (To let such writes through: gate_fail_open = true in "
+      ".leasehold.toml.)",
+      why.substr(0, kShown));
+}
+
+template <class T>
+HookAnswer told(const Result<T>& result) {
+  return result ? HookAnswer{} : HookAnswer{.problem = result.error().message};
+}
+
+}  // namespace
+
+HookCall::HookCall(HookHost host, std::string_view payload, std::string cwd, const Variables& variables)
+    : host_(host), event_(parse_hook(host, payload)), cwd_(std::move(cwd)), variables_(variables) {
+  if (event_ && !event_->cwd.empty()) cwd_ = event_->cwd;
+}
+
+std::string HookCall::late_answer() const {
+  if (event_ && event_->moment != HookMoment::before_write) return {};
+  return unchecked({Code::timeout, "the store did not answer in time."}).output;
+}
+
+HookAnswer HookCall::answer() {
+  if (!event_) {
+    // Something is about to happen that we do not understand: for all we know a write, if the folder is ours.
+    const auto opened = open_workspace(open_options(cwd_));
+    if (!opened && opened.error().code == Code::not_found) return {.problem = event_.error().message};
+    return unchecked(event_.error());
+  }
+  if (is_gated(event_->moment)) return at_the_gate();
+  return event_->moment == HookMoment::other ? HookAnswer{} : tell();
+}
+
+Owner HookCall::main_owner() const { return {std::string(word(host_)), event_->session_id}; }
+
+// A subagent is an agent of its own inside its session.
+Owner HookCall::owner() const {
+  Owner owner = main_owner();
+  if (!event_->subagent_id.empty()) owner.agent_id += '/' + event_->subagent_id;
+  return owner;
+}
+
+std::string HookCall::absolute(const std::string& path) const {
+  return path.starts_with('/') ? path : cwd_ + '/' + path;
+}
+
+OpenOptions HookCall::open_options(const std::string& place) const {
+  return {.place = place, .environment = variables_, .only_managed = true};
+}
+
+// Each file belongs to the work tree it lies in; what belongs to one is granted together or not at all.
+HookAnswer HookCall::at_the_gate() {
+  struct Part {
+    std::unique_ptr<OpenWorkspace> workspace;
+    std::vector<std::string> paths;
+  };
+  std::map<std::string, Part> parts;
+  std::map<std::string, std::string> roots;  // By folder; empty: not managed.
+  for (const std::string& path : event_->paths) {
+    const std::string file = absolute(path);
+    const auto [known, is_new] = roots.try_emplace(file.substr(0, file.rfind('/')));
+    if (is_new) {
+      auto opened = open_workspace(open_options(file));
+      if (!opened && opened.error().code == Code::not_found) continue;
+      if (!opened) return unchecked(opened.error());
+      known->second = (*opened)->root();
+      parts[known->second].workspace = std::move(*opened);
+    }
+    if (!known->second.empty()) parts[known->second].paths.push_back(file);
+  }
+  for (auto& [root, part] : parts) {
+    if (HookAnswer denied = gate(*part.workspace, part.paths); !denied.output.empty()) return denied;
+  }
+  return {};
+}
+
+HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<std::string>& paths) {
+  const bool read = event_->moment == HookMoment::before_read;
+  if (read && !workspace.gates_reads()) return {};
+  std::vector<AskedPath> inside;
+  for (const std::string& path : paths) {
+    const auto key = workspace.key_if_inside(path, {.literal = true});
+    if (!key) return unchecked(key.error());
+    if (*key) inside.push_back({.path = path});  // A link may lead out of the tree.
+  }
+  if (inside.empty()) return {};
+  auto wanted = workspace.wanted(inside, {.pairs = !read, .literal = true});
+  if (!wanted) return unchecked(wanted.error());
+  GateRequest request = {.read = read};
+  request.wanted.caller.holder = {.owner = owner(), .process = workspace.caller_process()};
+  request.wanted.paths = std::move(*wanted);
+  request.wanted.attended = true;
+  const auto decided = workspace.client()->gate(request);
+  if (!decided) return unchecked(decided.error());
+  const auto* denied = std::get_if<Denied>(&decided->decision);
+  if (denied == nullptr) return {};
+  return {.output = deny_text(event_->event_name, short_reason(*decided, *denied))};
+}
+
+HookAnswer HookCall::unchecked(const Error& error) const {
+  HookAnswer answer = {.problem = error.message};
+  const bool may_write = !event_ || event_->moment == HookMoment::before_write;
+  if (!may_write || lets_unchecked_writes_pass(open_options(cwd_))) return answer;
+  answer.output = deny_text(event_ ? event_->event_name : "PreToolUse", not_checked(error.message));
+  return answer;
+}
+
+// What happens besides writes. A store that is not there has nothing to be told.
+HookAnswer HookCall::tell() {
+  OpenOptions options = open_options(cwd_);
+  options.create = false;
+  const auto opened = open_workspace(options);
+  if (!opened) return opened.error().code == Code::not_found ? HookAnswer{} : told(opened);
+  const std::shared_ptr<Client> client = (*opened)->client();
+  const Caller caller = {.holder = {.owner = owner(), .process = (*opened)->caller_process()}};
+  switch (event_->moment) {
+    case HookMoment::turn_started:
+      return told(client->turn_started(caller.holder.owner));
+    case HookMoment::turn_stopped:
+      return told(client->turn_stopped(caller.holder.owner));
+    case HookMoment::turn_failed:
+      return told(client->release({.caller = caller, .which = {.all = true}}));
+    case HookMoment::session_ended:
+      return told(client->end_session(caller));
+    case HookMoment::subagent_stopped: {
+      Holder main = caller.holder;
+      main.owner = main_owner();
+      if (event_->subagent_id.empty()) return {};
+      return told(client->transfer(
+          {.caller = caller, .which = {.all = true}, .to = main, .note = "its subagent stopped"}));
+    }
+    default:
+      return {};
+  }
+}
+
+}  // namespace leasehold

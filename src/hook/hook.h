@@ -1,0 +1,49 @@
+// One call of a hook: from what the agent reports to what it is answered.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "hook/hook_event.h"
+#include "leasehold/open.h"
+
+namespace leasehold {
+
+struct HookAnswer {
+  std::string output;   // For standard output. Empty: let it go on.
+  std::string problem;  // For a log, if there was one; the agent does not need it.
+};
+
+// How variables are looked up, like getenv(3).
+using Variables = std::function<const char*(const char* name)>;
+
+// Never fails: what goes wrong is answered by the workspace's policy (gate_fail_open), which is to deny a
+// write that nobody could check. In a folder that is not managed everything goes on.
+class HookCall {
+ public:
+  // `cwd`: where we were started, if the payload does not say. `variables` outlives this.
+  HookCall(HookHost host, std::string_view payload, std::string cwd, const Variables& variables);
+
+  // What to say if the answer does not come in time.
+  std::string late_answer() const;
+
+  HookAnswer answer();
+
+ private:
+  Owner main_owner() const;
+  Owner owner() const;
+  HookAnswer at_the_gate();
+  HookAnswer gate(OpenWorkspace& workspace, const std::vector<std::string>& paths);
+  HookAnswer tell();
+  HookAnswer unchecked(const Error& error) const;
+  std::string absolute(const std::string& path) const;
+  OpenOptions open_options(const std::string& place) const;
+
+  const HookHost host_;
+  Result<HookEvent> event_;
+  std::string cwd_;
+  const Variables& variables_;
+};
+
+}  // namespace leasehold

@@ -1,0 +1,189 @@
+// Agents in one folder, as their hooks report them, on a real store.
+#include "hook/hook.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "support/temp_folder.h"
+
+namespace leasehold {
+namespace {
+
+class HookTest : public testing::Test {
+ protected:
+  HookTest() { write(".leasehold.toml", ""); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(root() + '/' + name).parent_path());
+    std::ofstream(root() + '/' + name) << text;
+  }
+
+  std::string root() const { return folder.path(); }
+
+  HookAnswer call(const std::string& payload, HookHost host = HookHost::claude_code) const {
+    return HookCall(host, payload, root(), none).answer();
+  }
+
+  // What the agent is answered; empty: go on.
+  std::string edit(const std::string& session, const std::string& file,
+                   const std::string& subagent = "") const {
+    return call(fmt::format(
+                    R"({{"session_id":"{}","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"Edit",
+                       "tool_input":{{"file_path":"{}"}}{}}})",
+                    session, root(), file.starts_with('/') ? file : root() + '/' + file,
+                    subagent.empty() ? "" : fmt::format(R"(,"agent_id":"{}")", subagent)))
+        .output;
+  }
+
+  std::string patch(const std::string& session, const std::string& files) const {
+    std::string text = R"(*** Begin Patch\n)";
+    for (const char file : files) text += fmt::format(R"(*** Add File: {}\n+x\n)", file);
+    return call(
+               fmt::format(
+                   R"({{"session_id":"{}","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"apply_patch",
+                              "tool_input":{{"command":"{}*** End Patch"}}}})",
+                   session, root(), text),
+               HookHost::codex)
+        .output;
+  }
+
+  std::string tell(const std::string& session, const std::string& event,
+                   const std::string& subagent = "") const {
+    return call(fmt::format(R"({{"session_id":"{}","cwd":"{}","hook_event_name":"{}"{}}})", session, root(),
+                            event, subagent.empty() ? "" : fmt::format(R"(,"agent_id":"{}")", subagent)))
+        .output;
+  }
+
+  // agent@session of each holder.
+  std::string holders(const std::string& key) const {
+    const auto opened = open_workspace({.place = root(), .environment = none});
+    EXPECT_TRUE(opened);
+    std::string text;
+    const auto leases = (*opened)->client()->leases({.paths = {key}});
+    for (const Lease& lease : *leases) {
+      text += fmt::format("{}@{} ", lease.holder.owner.agent_id, lease.holder.owner.session_id);
+    }
+    return text;
+  }
+
+  const TempFolder folder;
+  const Variables none = [](const char*) -> const char* { return nullptr; };
+};
+
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(HookTest, TheSecondAgentIsDeniedAndToldWhy) {
+  EXPECT_EQ(edit("s1", "src/a.cc"), "");
+  EXPECT_EQ(edit("s1", "src/a.cc"), "") << "again";
+
+  const std::string denial = edit("s2", "src/a.cc");
+
+  EXPECT_TRUE(mentions(denial, R"("permissionDecision":"deny")")) << denial;
+  EXPECT_TRUE(mentions(denial, "src/a.cc is leased by claude-code")) << denial;
+  EXPECT_TRUE(mentions(denial, "(in 3m)")) << denial;
+  EXPECT_LE(denial.size(), 400U + 120U);
+  const std::size_t moment = denial.find("try this write again once, at");
+  EXPECT_TRUE(mentions(edit("s2", "src/a.cc"), denial.substr(moment, 43)))
+      << "the same gate twice for one call changes nothing";
+  EXPECT_EQ(holders("/src/a.cc"), "claude-code@s1 ");
+}
+
+TEST_F(HookTest, SubagentsAreOwnersOfTheirOwn) {
+  EXPECT_EQ(edit("s1", "a", "sub1"), "");
+  EXPECT_NE(edit("s1", "a", "sub2"), "");
+  EXPECT_NE(edit("s1", "a"), "");
+  EXPECT_EQ(holders("/a"), "claude-code/sub1@s1 ");
+
+  EXPECT_EQ(tell("s1", "SubagentStop", "sub1"), "");
+
+  EXPECT_EQ(holders("/a"), "claude-code@s1 ") << "what it had is the main agent's now";
+}
+
+TEST_F(HookTest, APatchIsLetThroughAsAWholeOrNotAtAll) {
+  EXPECT_EQ(edit("s1", "b"), "");
+  EXPECT_NE(patch("s2", "abc"), "");
+  EXPECT_EQ(holders("/a"), "");
+  EXPECT_EQ(holders("/c"), "");
+  EXPECT_EQ(patch("s2", "ac"), "");
+  EXPECT_EQ(holders("/c"), "codex@s2 ");
+}
+
+TEST_F(HookTest, TheEndOfASessionFreesItsFiles) {
+  EXPECT_EQ(edit("s1", "a"), "");
+  EXPECT_EQ(edit("s1", "b", "sub"), "");
+  EXPECT_EQ(tell("s1", "SessionEnd"), "");
+  EXPECT_EQ(edit("s2", "a"), "");
+  EXPECT_EQ(edit("s2", "b"), "");
+}
+
+TEST_F(HookTest, AFailedTurnFreesItsFiles) {
+  EXPECT_EQ(edit("s1", "a"), "");
+  EXPECT_EQ(tell("s1", "StopFailure"), "");
+  EXPECT_EQ(edit("s2", "a"), "");
+}
+
+TEST_F(HookTest, AFailedToolCallFreesNothing) {
+  EXPECT_EQ(edit("s1", "a"), "");
+  EXPECT_EQ(tell("s1", "PostToolUseFailure"), "");
+  EXPECT_NE(edit("s2", "a"), "");
+}
+
+TEST_F(HookTest, TestsOfASourceComeAlong) {
+  write("src/foo.ts", "");
+  write("tests/foo.test.ts", "");
+  EXPECT_EQ(edit("s1", "src/foo.ts"), "");
+  EXPECT_NE(edit("s2", "tests/foo.test.ts"), "");
+}
+
+TEST_F(HookTest, OutsideAndUnmanagedFoldersAreNoneOfOurBusiness) {
+  const TempFolder other;
+  EXPECT_EQ(edit("s1", other.path() + "/x"), "");
+  EXPECT_EQ(edit("s2", other.path() + "/x"), "");
+  EXPECT_FALSE(std::filesystem::exists(other.path() + "/.leasehold")) << "and nothing is made there";
+}
+
+TEST_F(HookTest, WhatCannotBeCheckedIsNotWritten) {
+  write(".leasehold", "a file where the store should be");
+  const std::string denial = edit("s1", "a");
+  EXPECT_TRUE(mentions(denial, "Not checked, so not written")) << denial;
+  EXPECT_NE(call("{ not json").output, "");
+  EXPECT_EQ(tell("s1", "Stop"), "") << "but only writes are kept back";
+
+  write(".leasehold.toml", "gate_fail_open = true\n");
+
+  EXPECT_EQ(edit("s1", "a"), "");
+  EXPECT_EQ(call("{ not json").output, "");
+}
+
+TEST_F(HookTest, ReadsAreGatedOnlyIfTheProjectWantsIt) {
+  const auto read = [&](const std::string& session) {
+    return call(fmt::format(
+                    R"({{"session_id":"{}","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"Read",
+                              "tool_input":{{"file_path":"{}/a"}}}})",
+                    session, root(), root()))
+        .output;
+  };
+  EXPECT_EQ(edit("s1", "a"), "");
+  EXPECT_EQ(read("s2"), "");
+  write(".leasehold.toml", "gate_reads = true\n");
+  EXPECT_TRUE(mentions(read("s2"), "Not to be read now")) << read("s2");
+  EXPECT_EQ(read("s1"), "");
+}
+
+TEST_F(HookTest, ALateAnswerDeniesWritesOnly) {
+  const std::string write_payload =
+      R"({"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"a"}})";
+  EXPECT_TRUE(mentions(HookCall(HookHost::codex, write_payload, root(), none).late_answer(), "in time"));
+  EXPECT_EQ(
+      HookCall(HookHost::codex, R"({"session_id":"s","hook_event_name":"Stop"})", root(), none).late_answer(),
+      "");
+}
+
+}  // namespace
+}  // namespace leasehold
