@@ -1,0 +1,95 @@
+#include "hook/git_hook.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/ownership.h"
+#include "model/scope.h"
+#include "run/capture.h"
+
+namespace leasehold {
+namespace {
+
+constexpr std::size_t kAtOnce = 500;
+
+std::vector<std::string> split_at_nul(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\0', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+struct NamedFile {
+  std::string path;  // As git names it: from the top of the work tree.
+  std::string key;
+};
+
+// What lies outside of what Leasehold guards is left out.
+Result<std::vector<NamedFile>> files_named(OpenWorkspace& workspace, std::vector<std::string> git) {
+  auto text = capture(git);
+  if (!text) return fail(text.error());
+  std::vector<NamedFile> files;
+  for (std::string& path : split_at_nul(*text)) {
+    const auto key = workspace.key_if_inside(path, {.literal = true});
+    if (!key) return fail(key.error());
+    if (*key) files.push_back({std::move(path), **key});
+  }
+  return files;
+}
+
+template <class Each>
+Result<void> in_parts(const std::vector<NamedFile>& files, const Each& each) {
+  for (std::size_t begin = 0; begin < files.size(); begin += kAtOnce) {
+    std::vector<std::string> keys;
+    for (std::size_t i = begin; i < std::min(files.size(), begin + kAtOnce); ++i)
+      keys.push_back(files[i].key);
+    if (auto done = each(std::move(keys)); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Caller& caller) {
+  const auto files = files_named(workspace, {"git", "diff", "--cached", "--name-only", "--no-renames",
+                                             "--ignore-submodules=none", "-z"});
+  if (!files) return fail(files.error());
+  std::vector<Trespass> found;
+  const auto looked = in_parts(*files, [&](std::vector<std::string> keys) -> Result<void> {
+    const auto leases = workspace.client()->leases({.paths = std::move(keys)});
+    if (!leases) return fail(leases.error());
+    for (const Lease& lease : *leases) {
+      if (owns(caller, lease.holder.owner)) continue;
+      for (const NamedFile& file : *files) {
+        if (covers(lease.scope(), {file.key, false})) found.push_back({file.path, lease});
+      }
+    }
+    return {};
+  });
+  if (!looked) return fail(looked.error());
+  std::ranges::sort(found, {}, &Trespass::path);
+  return found;
+}
+
+Result<std::size_t> after_commit(OpenWorkspace& workspace, const Caller& caller) {
+  const auto files =
+      files_named(workspace, {"git", "diff-tree", "--no-commit-id", "--name-only", "--no-renames", "-r",
+                              "--root", "-m", "--first-parent", "-z", "HEAD"});
+  if (!files) return fail(files.error());
+  std::size_t released = 0;
+  const auto done = in_parts(*files, [&](std::vector<std::string> keys) -> Result<void> {
+    auto outcomes = workspace.client()->release({.caller = caller, .which = {.paths = std::move(keys)}});
+    if (!outcomes) return fail(outcomes.error());
+    // Most of them were never held, and some are others'.
+    released += static_cast<std::size_t>(std::ranges::count_if(
+        outcomes->outcomes, [](const Outcome& one) { return !one.error && !one.already; }));
+    return {};
+  });
+  if (!done) return fail(done.error());
+  return released;
+}
+
+}  // namespace leasehold
