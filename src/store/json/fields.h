@@ -1,0 +1,103 @@
+// How records are read from JSON and written to it: only what differs from its default is written, and
+// whatever is read is a value or Malformed. For the sources of this folder.
+#pragma once
+
+#include <boost/json.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "leasehold/calls.h"
+#include "leasehold/lease.h"
+
+namespace leasehold::fields {
+
+namespace json = boost::json;
+
+// Thrown by what is not as it should be; never leaves this folder.
+struct Malformed {};
+
+template <class T>
+T as(const json::value& value) {
+  const auto result = json::try_value_to<T>(value);
+  if (!result) throw Malformed();
+  return *result;
+}
+
+// Reads fields of an object, those that are there.
+class Fields {
+ public:
+  explicit Fields(const json::value& value) {
+    if (!value.is_object()) throw Malformed();
+    object_ = &value.get_object();
+  }
+
+  const json::value* find(std::string_view name) const { return object_->if_contains(name); }
+
+  template <class T>
+  void get(std::string_view name, T& to) const {
+    if (const json::value* value = find(name)) to = as<T>(*value);
+  }
+
+  void get(std::string_view name, std::optional<int>& to) const {
+    if (const json::value* value = find(name)) to = as<int>(*value);
+  }
+
+  void get(std::string_view name, Time& to) const {
+    if (const json::value* value = find(name)) to = Time(Time::duration(as<std::int64_t>(*value)));
+  }
+
+  void get(std::string_view name, std::optional<Time>& to) const {
+    if (find(name) != nullptr) get(name, to.emplace());
+  }
+
+  template <class Enum>
+  void get_word(std::string_view name, Enum& to) const {
+    const json::value* value = find(name);
+    if (value == nullptr) return;
+    const auto known = from_word<Enum>(as<std::string>(*value));
+    if (!known) throw Malformed();
+    to = *known;
+  }
+
+  void get(std::string_view name, std::optional<Duration>& to) const {
+    if (const json::value* value = find(name)) to = Duration(as<std::int64_t>(*value));
+  }
+
+ private:
+  const json::object* object_;
+};
+
+// What has its default is left out: most of a request is.
+template <class T>
+void put(json::object& object, std::string_view name, const T& value, const T& otherwise = {}) {
+  if (value != otherwise) object[name] = json::value_from(value);
+}
+
+inline void put(json::object& object, std::string_view name, const std::optional<Duration>& value) {
+  if (value) object[name] = value->count();
+}
+
+// Total: whatever stands there, the answer is a value or nothing.
+template <class T, class Read>
+std::optional<T> parse(std::string_view text, const Read& read) {
+  // Most of what is parsed fits here, and then costs no allocation.
+  unsigned char buffer[4096];
+  json::monotonic_resource memory(buffer);
+  boost::system::error_code error;
+  const json::value value = json::parse(text, error, &memory);
+  if (error) return std::nullopt;
+  try {
+    return read(value);
+  } catch (const Malformed&) {
+    return std::nullopt;
+  }
+}
+
+json::object to_object(const Holder& holder);
+Holder holder_from(const json::value& value);
+json::object to_object(const AcquireRequest& request);
+AcquireRequest request_from(const json::value& value);
+
+}  // namespace leasehold::fields

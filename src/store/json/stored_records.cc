@@ -1,0 +1,372 @@
+#include "store/json/stored_records.h"
+
+#include "store/json/fields.h"
+
+namespace leasehold {
+
+using namespace fields;
+
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+void put(json::object& object, std::string_view name, Time time) {
+  if (time != Time{}) object[name] = time.time_since_epoch().count();
+}
+
+void put(json::object& object, std::string_view name, const std::optional<Time>& time) {
+  if (time) object[name] = time->time_since_epoch().count();
+}
+
+void put(json::object& object, std::string_view name, WallTime time) {
+  if (time != WallTime{}) object[name] = time.time_since_epoch().count();
+}
+
+void put(json::object& object, std::string_view name, Token token) {
+  if (token.value != 0) object[name] = token.value;
+}
+
+template <class Tag>
+void put(json::object& object, std::string_view name, const Id<Tag>& id) {
+  if (!id.text.empty()) object[name] = id.text;
+}
+
+template <class Tag>
+void put(json::object& object, std::string_view name, const std::vector<Id<Tag>>& ids) {
+  if (ids.empty()) return;
+  json::array texts;
+  for (const Id<Tag>& id : ids) texts.emplace_back(id.text);
+  object[name] = std::move(texts);
+}
+
+template <class Enum>
+  requires std::is_enum_v<Enum>
+void put_word(json::object& object, std::string_view name, Enum value) {
+  object[name] = word(value);
+}
+
+void get(const Fields& fields, std::string_view name, Time& to) {
+  if (const json::value* value = fields.find(name)) to = Time(Time::duration(as<std::int64_t>(*value)));
+}
+
+void get(const Fields& fields, std::string_view name, std::optional<Time>& to) {
+  if (const json::value* value = fields.find(name)) to = Time(Time::duration(as<std::int64_t>(*value)));
+}
+
+void get(const Fields& fields, std::string_view name, WallTime& to) {
+  if (const json::value* value = fields.find(name))
+    to = WallTime(WallTime::duration(as<std::int64_t>(*value)));
+}
+
+void get(const Fields& fields, std::string_view name, Token& to) { fields.get(name, to.value); }
+
+template <class Tag>
+void get(const Fields& fields, std::string_view name, Id<Tag>& to) {
+  fields.get(name, to.text);
+}
+
+template <class Tag>
+void get(const Fields& fields, std::string_view name, std::vector<Id<Tag>>& to) {
+  std::vector<std::string> texts;
+  fields.get(name, texts);
+  for (std::string& text : texts) to.push_back({std::move(text)});
+}
+
+template <class Enum>
+  requires std::is_enum_v<Enum>
+void get_word(const Fields& fields, std::string_view name, Enum& to) {
+  const json::value* value = fields.find(name);
+  if (value == nullptr) return;
+  if (!value->is_string()) throw Malformed();
+  const auto known = from_word<Enum>(std::string_view(value->get_string()));
+  if (!known) throw Malformed();
+  to = *known;
+}
+
+json::object to_object(const Lease& lease) {
+  json::object object;
+  object.reserve(32);
+  put(object, "id", lease.id);
+  fields::put(object, "workspace", lease.workspace);
+  fields::put(object, "path", lease.path);
+  fields::put(object, "subtree", lease.subtree);
+  put_word(object, "mode", lease.mode);
+  object["holder"] = fields::to_object(lease.holder);
+  put(object, "token", lease.token);
+  put_word(object, "status", lease.status);
+  if (lease.ended_by != EndCause::none) put_word(object, "ended_by", lease.ended_by);
+  put(object, "created_at", lease.created_at);
+  put(object, "acquired_at", lease.acquired_at);
+  put(object, "expires_at", lease.expires_at);
+  put(object, "last_heartbeat_at", lease.last_heartbeat_at);
+  put(object, "updated_at", lease.updated_at);
+  if (lease.ttl != Duration{}) object["ttl_ms"] = lease.ttl.count();
+  fields::put(object, "renewal_count", lease.renewal_count);
+  fields::put(object, "max_renewals", lease.max_renewals, -1);
+  put(object, "group_id", lease.group_id);
+  fields::put(object, "room", lease.room);
+  fields::put(object, "reason", lease.reason);
+  fields::put(object, "trace", lease.trace);
+  fields::put(object, "requested", lease.requested, true);
+  fields::put(object, "paired_with", lease.paired_with);
+  fields::put(object, "pairs", lease.pairs);
+  fields::put(object, "rule", lease.rule);
+  fields::put(object, "attended", lease.attended);
+  put(object, "idle_at", lease.idle_at);
+  put(object, "recalled_at", lease.recalled_at);
+  return object;
+}
+
+Lease lease_from(const json::value& value) {
+  const Fields fields(value);
+  Lease lease;
+  get(fields, "id", lease.id);
+  fields.get("workspace", lease.workspace);
+  fields.get("path", lease.path);
+  fields.get("subtree", lease.subtree);
+  get_word(fields, "mode", lease.mode);
+  if (const json::value* holder = fields.find("holder")) lease.holder = holder_from(*holder);
+  get(fields, "token", lease.token);
+  get_word(fields, "status", lease.status);
+  get_word(fields, "ended_by", lease.ended_by);
+  get(fields, "created_at", lease.created_at);
+  get(fields, "acquired_at", lease.acquired_at);
+  get(fields, "expires_at", lease.expires_at);
+  get(fields, "last_heartbeat_at", lease.last_heartbeat_at);
+  get(fields, "updated_at", lease.updated_at);
+  if (const json::value* ttl = fields.find("ttl_ms")) lease.ttl = Duration(as<std::int64_t>(*ttl));
+  fields.get("renewal_count", lease.renewal_count);
+  fields.get("max_renewals", lease.max_renewals);
+  get(fields, "group_id", lease.group_id);
+  fields.get("room", lease.room);
+  fields.get("reason", lease.reason);
+  fields.get("trace", lease.trace);
+  fields.get("requested", lease.requested);
+  fields.get("paired_with", lease.paired_with);
+  fields.get("pairs", lease.pairs);
+  fields.get("rule", lease.rule);
+  fields.get("attended", lease.attended);
+  get(fields, "idle_at", lease.idle_at);
+  get(fields, "recalled_at", lease.recalled_at);
+  if (lease.id.text.empty() || lease.path.empty()) throw Malformed();
+  return lease;
+}
+
+Ticket ticket_from(const json::value& value) {
+  const Fields fields(value);
+  Ticket ticket;
+  get(fields, "id", ticket.id);
+  fields.get("workspace", ticket.workspace);
+  if (const json::value* request = fields.find("request")) ticket.request = request_from(*request);
+  get(fields, "sequence", ticket.sequence);
+  get(fields, "arrival", ticket.arrival);
+  get(fields, "order", ticket.order);
+  fields.get("upgrade", ticket.upgrade);
+  get(fields, "wait_until", ticket.wait_until);
+  get(fields, "proven_until", ticket.proven_until);
+  get_word(fields, "status", ticket.status);
+  get_word(fields, "ended_by", ticket.ended_by);
+  get(fields, "ended_at", ticket.ended_at);
+  get(fields, "leases", ticket.leases);
+  get(fields, "token", ticket.token);
+  if (ticket.id.text.empty()) throw Malformed();
+  return ticket;
+}
+
+Answer answer_from(const json::value& value) {
+  const Fields fields(value);
+  Answer answer;
+  fields.get("agent_id", answer.owner.agent_id);
+  fields.get("session_id", answer.owner.session_id);
+  fields.get("key", answer.key);
+  fields.get("request_hash", answer.request_hash);
+  get(fields, "group_id", answer.group_id);
+  get(fields, "leases", answer.leases);
+  fields.get("ttl_clamped", answer.ttl_clamped);
+  get(fields, "drop_at", answer.drop_at);
+  return answer;
+}
+
+Notice notice_from(const json::value& value) {
+  const Fields fields(value);
+  Notice notice;
+  fields.get("id", notice.id);
+  fields.get("agent_id", notice.owner.agent_id);
+  fields.get("session_id", notice.owner.session_id);
+  get_word(fields, "cause", notice.cause);
+  fields.get("received", notice.received);
+  get(fields, "lease_id", notice.lease_id);
+  fields.get("path", notice.path);
+  get(fields, "token", notice.token);
+  fields.get("actor", notice.actor);
+  fields.get("reason", notice.reason);
+  get(fields, "at", notice.at);
+  get(fields, "wall_us", notice.wall);
+  get(fields, "drop_at", notice.drop_at);
+  return notice;
+}
+
+void get_status(const Fields& fields, std::string_view name, std::optional<Status>& to) {
+  if (fields.find(name) == nullptr) return;
+  Status status{};
+  get_word(fields, name, status);
+  to = status;
+}
+
+Event event_from(const json::value& value) {
+  const Fields fields(value);
+  Event event;
+  get_word(fields, "type", event.type);
+  get(fields, "lease_id", event.lease_id);
+  get(fields, "group_id", event.group_id);
+  fields.get("agent_id", event.owner.agent_id);
+  fields.get("session_id", event.owner.session_id);
+  fields.get("pr_id", event.pr_id);
+  fields.get("path", event.path);
+  fields.get("subtree", event.subtree);
+  get_word(fields, "mode", event.mode);
+  get(fields, "token", event.token);
+  get_status(fields, "status_before", event.status_before);
+  get_status(fields, "status_after", event.status_after);
+  get_word(fields, "cause", event.cause);
+  fields.get("renewal_count", event.renewal_count);
+  fields.get("count", event.count);
+  get(fields, "at", event.at);
+  get(fields, "wall_us", event.wall);
+  fields.get("actor", event.actor);
+  fields.get("reason", event.reason);
+  fields.get("trace", event.trace);
+  return event;
+}
+
+}  // namespace
+
+std::string to_json(const Lease& lease) { return json::serialize(leasehold::to_object(lease)); }
+
+std::string to_json(const Ticket& ticket) {
+  json::object object;
+  object.reserve(16);
+  put(object, "id", ticket.id);
+  fields::put(object, "workspace", ticket.workspace);
+  object["request"] = fields::to_object(ticket.request);
+  put(object, "sequence", ticket.sequence);
+  put(object, "arrival", ticket.arrival);
+  put(object, "order", ticket.order);
+  fields::put(object, "upgrade", ticket.upgrade);
+  put(object, "wait_until", ticket.wait_until);
+  put(object, "proven_until", ticket.proven_until);
+  put_word(object, "status", ticket.status);
+  if (ticket.ended_by != EndCause::none) put_word(object, "ended_by", ticket.ended_by);
+  put(object, "ended_at", ticket.ended_at);
+  put(object, "leases", ticket.leases);
+  put(object, "token", ticket.token);
+  return json::serialize(object);
+}
+
+std::string to_json(const Answer& answer) {
+  json::object object;
+  fields::put(object, "agent_id", answer.owner.agent_id);
+  fields::put(object, "session_id", answer.owner.session_id);
+  fields::put(object, "key", answer.key);
+  fields::put(object, "request_hash", answer.request_hash);
+  put(object, "group_id", answer.group_id);
+  put(object, "leases", answer.leases);
+  fields::put(object, "ttl_clamped", answer.ttl_clamped);
+  put(object, "drop_at", answer.drop_at);
+  return json::serialize(object);
+}
+
+std::string to_json(const Notice& notice) {
+  json::object object;
+  fields::put(object, "id", notice.id);
+  fields::put(object, "agent_id", notice.owner.agent_id);
+  fields::put(object, "session_id", notice.owner.session_id);
+  put_word(object, "cause", notice.cause);
+  fields::put(object, "received", notice.received);
+  put(object, "lease_id", notice.lease_id);
+  fields::put(object, "path", notice.path);
+  put(object, "token", notice.token);
+  fields::put(object, "actor", notice.actor);
+  fields::put(object, "reason", notice.reason);
+  put(object, "at", notice.at);
+  put(object, "wall_us", notice.wall);
+  put(object, "drop_at", notice.drop_at);
+  return json::serialize(object);
+}
+
+std::string to_json(const Event& event) {
+  json::object object;
+  object.reserve(20);
+  put_word(object, "type", event.type);
+  put(object, "lease_id", event.lease_id);
+  put(object, "group_id", event.group_id);
+  fields::put(object, "agent_id", event.owner.agent_id);
+  fields::put(object, "session_id", event.owner.session_id);
+  fields::put(object, "pr_id", event.pr_id);
+  fields::put(object, "path", event.path);
+  fields::put(object, "subtree", event.subtree);
+  put_word(object, "mode", event.mode);
+  put(object, "token", event.token);
+  if (event.status_before) put_word(object, "status_before", *event.status_before);
+  if (event.status_after) put_word(object, "status_after", *event.status_after);
+  if (event.cause != EndCause::none) put_word(object, "cause", event.cause);
+  fields::put(object, "renewal_count", event.renewal_count);
+  fields::put(object, "count", event.count, std::size_t{1});
+  put(object, "at", event.at);
+  put(object, "wall_us", event.wall);
+  fields::put(object, "actor", event.actor);
+  fields::put(object, "reason", event.reason);
+  fields::put(object, "trace", event.trace);
+  return json::serialize(object);
+}
+
+template <>
+std::optional<Lease> record_from_json(std::string_view text) {
+  return parse<Lease>(text, lease_from);
+}
+template <>
+std::optional<Ticket> record_from_json(std::string_view text) {
+  return parse<Ticket>(text, ticket_from);
+}
+template <>
+std::optional<Answer> record_from_json(std::string_view text) {
+  return parse<Answer>(text, answer_from);
+}
+template <>
+std::optional<Notice> record_from_json(std::string_view text) {
+  return parse<Notice>(text, notice_from);
+}
+template <>
+std::optional<Event> record_from_json(std::string_view text) {
+  return parse<Event>(text, event_from);
+}
+
+std::string path_document(const Lease& first, const std::vector<std::string>& leases) {
+  const auto acquired = duration_cast<milliseconds>(first.acquired_at.time_since_epoch());
+  const json::object top = {{"agentId", first.holder.owner.agent_id},
+                            {"prId", first.holder.pr_id},
+                            {"timestamp", acquired.count()},
+                            {"ttl", first.ttl.count()}};
+  std::string document = json::serialize(top);
+  document.pop_back();
+  document += ",\"leases\":[";
+  for (std::size_t i = 0; i < leases.size(); ++i) {
+    if (i > 0) document += ',';
+    document += leases[i];
+  }
+  document += "]}";
+  return document;
+}
+
+std::optional<std::vector<Lease>> leases_from_document(std::string_view text) {
+  return parse<std::vector<Lease>>(text, [](const json::value& value) {
+    const json::value* leases = Fields(value).find("leases");
+    if (leases == nullptr || !leases->is_array()) throw Malformed();
+    std::vector<Lease> found;
+    for (const json::value& lease : leases->get_array()) found.push_back(lease_from(lease));
+    return found;
+  });
+}
+
+}  // namespace leasehold
