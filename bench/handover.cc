@@ -36,6 +36,7 @@ struct Shared {
   std::atomic<int> ready;
   std::atomic<bool> go;
   std::atomic<std::int64_t> released_at;
+  std::atomic<int> holder;  // The last one.
 };
 
 // What one process found out; sent through a pipe when it is done.
@@ -112,12 +113,6 @@ std::vector<Finding> run_processes(int count, const Prepare& prepare) {
   munmap(shared, sizeof(Shared));
   return findings;
 }
-
-// A lock as a process sees it: blocking, and there from its first turn on.
-struct Lock {
-  std::function<void()> take;
-  std::function<void()> give_back;
-};
 
 Finding take_turns(Shared& shared, const Lock& lock) {
   Finding finding;
@@ -226,6 +221,32 @@ std::function<void()> bare_pair(const std::string& path, int number) {
 }
 
 }  // namespace
+
+Turns take_turns_for(std::chrono::milliseconds duration, int processes, std::chrono::microseconds hold,
+                     const std::function<Lock(int)>& make) {
+  const auto findings = run_processes(processes, [&](int number) -> Loop {
+    return [&, number, lock = make(number)](Shared& shared) {
+      Finding finding;
+      for (const auto end = Clock::now() + duration; Clock::now() < end; ++finding.turns) {
+        lock.take();
+        const std::int64_t now = nanoseconds();
+        const std::int64_t released = shared.released_at;
+        if (shared.holder.exchange(number + 1) != number + 1 && released != 0)
+          finding.samples.push_back(static_cast<double>(now - released) / 1e3);
+        std::this_thread::sleep_for(hold);
+        shared.released_at = nanoseconds();
+        lock.give_back();
+      }
+      return finding;
+    };
+  });
+  Turns turns;
+  for (const Finding& one : findings) {
+    turns.counts.push_back(one.turns);
+    turns.handovers.insert(turns.handovers.end(), one.samples.begin(), one.samples.end());
+  }
+  return turns;
+}
 
 void compare_crowds(Report& report) {
   const Folder folder;

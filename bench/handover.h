@@ -1,9 +1,27 @@
 // Several processes at once: who gets a turn, and how soon after the last one gave it up.
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <vector>
+
 #include "report.h"
 
 namespace leasehold::bench {
+
+// A lock as a process sees it: blocking, and there from its first turn on.
+struct Lock {
+  std::function<void()> take;
+  std::function<void()> give_back;
+};
+
+// What happened while processes took turns at one lock for a while.
+struct Turns {
+  std::vector<double> handovers;  // Microseconds from giving back to having it, where the holder changed.
+  std::vector<double> counts;     // Turns of each process.
+};
+Turns take_turns_for(std::chrono::milliseconds duration, int processes, std::chrono::microseconds hold,
+                     const std::function<Lock(int number)>& make);
 
 // Eight processes in a tight loop, each on a file of its own, against SQLite's own busy handler.
 void compare_crowds(Report& report);

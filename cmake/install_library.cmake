@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-set(parts util model store store_memory store_json store_sqlite client config engine env manager keeper workspace open)
+set(parts util model store store_memory store_json store_redis store_sqlite client config engine env manager keeper workspace open)
 set(objects)
 foreach(part ${parts})
   if(NOT part STREQUAL "store")  # Headers only.
@@ -20,7 +20,8 @@ set_target_properties(leasehold_library PROPERTIES
 target_compile_features(leasehold_library PUBLIC cxx_std_23)
 target_include_directories(leasehold_library INTERFACE
   $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(leasehold_library PRIVATE fmt::fmt SQLite::SQLite3 Boost::json Threads::Threads)
+target_link_libraries(leasehold_library PRIVATE fmt::fmt SQLite::SQLite3 Boost::json PkgConfig::hiredis OpenSSL::SSL
+  Threads::Threads)
 if(BUILD_SHARED_LIBS)
   # Only what the public headers declare, under a version of its own.
   target_link_options(leasehold_library PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/leasehold.map)

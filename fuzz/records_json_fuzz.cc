@@ -4,7 +4,20 @@
 #include <string_view>
 
 #include "store/json/records_json.h"
+#include "store/json/stored_records.h"
 #include "util/check.h"
+
+namespace leasehold {
+namespace {
+
+template <class Record>
+void read_and_write(std::string_view text) {
+  const auto record = record_from_json<Record>(text);
+  if (record) LEASEHOLD_CHECK(record_from_json<Record>(to_json(*record)) == *record);
+}
+
+}  // namespace
+}  // namespace leasehold
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace leasehold;
@@ -13,5 +26,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     LEASEHOLD_CHECK(request_from_json(to_json(*request)) == *request);
   }
   if (const auto texts = texts_from_json(text)) LEASEHOLD_CHECK(texts_from_json(to_json(*texts)) == *texts);
+  read_and_write<Lease>(text);
+  read_and_write<Ticket>(text);
+  read_and_write<Answer>(text);
+  read_and_write<Notice>(text);
+  read_and_write<Event>(text);
+  if (const auto leases = leases_from_document(text)) {
+    for (const Lease& lease : *leases) LEASEHOLD_CHECK(record_from_json<Lease>(to_json(lease)) == lease);
+  }
   return 0;
 }

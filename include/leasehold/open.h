@@ -116,6 +116,7 @@ bool lets_unchecked_writes_pass(const OpenOptions& options);
 //   (nothing)      the embedded one of the workspace: in its git common dir, else in .leasehold/
 //   sqlite:FOLDER  an embedded one elsewhere; absolute
 //   memory:        one of this process, gone with it
+//   redis://HOST   on a Redis server; rediss:// with TLS, redis+unix:///SOCKET (docs/formats/redis.md)
 //
 // One process uses one URL at a time: while a workspace is open, opening another URL is refused.
 //

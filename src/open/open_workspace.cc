@@ -187,7 +187,8 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   opened.store_url = std::move(*url);
 
   auto service = std::make_shared<Service>(read_machine(), std::move(*in_use));
-  auto store = open_store(opened.store_url, {service->machine, service->clock, options.create});
+  auto store = open_store(opened.store_url,
+                          {service->machine, service->clock, options.create, opened.workspace.notes});
   if (!store) return fail(store.error());
   service->store = std::move(*store);
   const WorkspaceScope scope = opened.workspace.scope.value_or((*scheme)->scope);

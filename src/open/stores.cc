@@ -4,13 +4,15 @@
 #include <unistd.h>
 
 #include "store/memory/memory_store.h"
+#include "store/redis/redis_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "util/utf8.h"
 
 namespace leasehold {
 namespace {
 
-Result<std::unique_ptr<Store>> open_sqlite(const std::string& folder, const StorePlace& site) {
+Result<std::unique_ptr<Store>> open_sqlite(const std::string& url, const StorePlace& site) {
+  const std::string folder = url.substr(url.find(':') + 1);
   if (!folder.starts_with('/')) {
     return fail(Code::config_error, fmt::format("The store sqlite:{} has to be an absolute folder, such as "
                                                 "sqlite:/var/lib/leases.",
@@ -24,6 +26,12 @@ Result<std::unique_ptr<Store>> open_sqlite(const std::string& folder, const Stor
       {.folder = folder, .machine_id = site.machine.machine_id, .boot_id = site.machine.boot_id}, site.clock);
 }
 
+Result<std::unique_ptr<Store>> open_redis(const std::string& url, const StorePlace& site) {
+  RedisOptions options;
+  options.on_warning = [&site](const std::string& warning) { site.notes.push_back(warning); };
+  return open_redis_store(url, options);
+}
+
 Result<std::unique_ptr<Store>> open_memory(const std::string&, const StorePlace& site) {
   return open_memory_store(site.clock);
 }
@@ -31,6 +39,9 @@ Result<std::unique_ptr<Store>> open_memory(const std::string&, const StorePlace&
 constexpr StoreScheme kSchemes[] = {
     {"sqlite", "sqlite:/FOLDER", WorkspaceScope::worktree, false, open_sqlite},
     {"memory", "memory:", WorkspaceScope::worktree, true, open_memory},
+    {"redis", "redis://HOST", WorkspaceScope::repo, false, open_redis},
+    {"rediss", "rediss://HOST", WorkspaceScope::repo, false, open_redis},
+    {"redis+unix", "redis+unix:///SOCKET", WorkspaceScope::repo, false, open_redis},
 };
 
 std::string forms() {
@@ -61,7 +72,7 @@ Result<const StoreScheme*> store_scheme(std::string_view url) {
 Result<std::unique_ptr<Store>> open_store(const std::string& url, const StorePlace& site) {
   const auto scheme = store_scheme(url);
   if (!scheme) return fail(scheme.error());
-  return (*scheme)->open(url.substr(url.find(':') + 1), site);
+  return (*scheme)->open(url, site);
 }
 
 }  // namespace leasehold

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "env/machine.h"
 #include "leasehold/result.h"
@@ -17,6 +18,7 @@ struct StorePlace {
   const Machine& machine;
   const StoreClock& clock;  // Outlives the store.
   bool create = true;
+  std::vector<std::string>& notes;  // For what people should know about it.
 };
 
 struct StoreScheme {
@@ -24,7 +26,7 @@ struct StoreScheme {
   std::string_view form;           // How such a URL looks, for messages.
   WorkspaceScope scope;            // Which trees share their leases, unless the project says so.
   bool may_be_empty_path = false;  // Whether nothing may follow the colon.
-  Result<std::unique_ptr<Store>> (*open)(const std::string& rest, const StorePlace& site);
+  Result<std::unique_ptr<Store>> (*open)(const std::string& url, const StorePlace& site);
 };
 
 // Error: config_error, listing what there is.

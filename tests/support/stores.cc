@@ -4,8 +4,10 @@
 #include <cstdlib>
 
 #include "store/memory/memory_store.h"
+#include "store/redis/redis_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/forwarding_store.h"
+#include "support/redis_server.h"
 #include "support/temp_folder.h"
 
 namespace leasehold {
@@ -41,6 +43,24 @@ class SqliteSite final : public StoreSite {
   TempFolder folder_;
 };
 
+class RedisSite final : public StoreSite {
+ public:
+  explicit RedisSite(const StoreClock& clock) : clock_(clock) {}
+
+  std::unique_ptr<Store> open() override {
+    auto store = open_redis_store(database_.url(), {.clock = &clock_});
+    if (!store) {
+      std::fprintf(stderr, "%s\n", store.error().message.c_str());
+      std::abort();
+    }
+    return std::move(*store);
+  }
+
+ private:
+  const StoreClock& clock_;
+  RedisDatabase database_;
+};
+
 template <class Site>
 std::unique_ptr<StoreSite> make(const StoreClock& clock) {
   return std::make_unique<Site>(clock);
@@ -52,6 +72,7 @@ std::vector<StoreFactory> available_stores() {
   return {
       {.name = "memory", .missing = "", .make = make<MemorySite>},
       {.name = "sqlite", .missing = "", .make = make<SqliteSite>},
+      {.name = "redis", .missing = "", .make = make<RedisSite>},
   };
 }
 

@@ -214,6 +214,20 @@ void get_status(const Fields& fields, std::string_view name, std::optional<Statu
   to = status;
 }
 
+Setting setting_from(const json::value& value) {
+  const Fields fields(value);
+  Setting setting;
+  fields.get("key", setting.key);
+  fields.get("scope", setting.scope);
+  fields.get("resource", setting.resource);
+  fields.get("value", setting.value);
+  fields.get("type", setting.type);
+  fields.get("description", setting.description);
+  fields.get("requires_restart", setting.requires_restart);
+  get(fields, "updated_us", setting.updated_at);
+  return setting;
+}
+
 Event event_from(const json::value& value) {
   const Fields fields(value);
   Event event;
@@ -295,6 +309,16 @@ std::string to_json(const Notice& notice) {
   return json::serialize(object);
 }
 
+std::string to_json(const Setting& setting) {
+  json::object object = {{"key", setting.key}, {"value", setting.value}, {"type", setting.type}};
+  fields::put(object, "scope", setting.scope, std::string("global"));
+  fields::put(object, "resource", setting.resource);
+  fields::put(object, "description", setting.description);
+  fields::put(object, "requires_restart", setting.requires_restart);
+  put(object, "updated_us", setting.updated_at);
+  return json::serialize(object);
+}
+
 std::string to_json(const Event& event) {
   json::object object;
   object.reserve(20);
@@ -340,6 +364,10 @@ std::optional<Notice> record_from_json(std::string_view text) {
 template <>
 std::optional<Event> record_from_json(std::string_view text) {
   return parse<Event>(text, event_from);
+}
+template <>
+std::optional<Setting> record_from_json(std::string_view text) {
+  return parse<Setting>(text, setting_from);
 }
 
 std::string path_document(const Lease& first, const std::vector<std::string>& leases) {

@@ -16,6 +16,7 @@ std::string to_json(const Lease& lease);
 std::string to_json(const Ticket& ticket);
 std::string to_json(const Answer& answer);
 std::string to_json(const Notice& notice);
+std::string to_json(const Setting& setting);
 std::string to_json(const Event& event);  // Without the sequence: that is the store's.
 
 // Nothing: `json` is not what to_json() makes.
@@ -31,6 +32,8 @@ template <>
 std::optional<Notice> record_from_json(std::string_view json);
 template <>
 std::optional<Event> record_from_json(std::string_view json);
+template <>
+std::optional<Setting> record_from_json(std::string_view json);
 
 // All who hold one path. On top stand the names other programs look for: `agentId`, `prId`, `timestamp` and
 // `ttl` (milliseconds) of the first holder. `leases` are JSON texts, at least one.

@@ -1,0 +1,191 @@
+#include "store/redis/bells.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "store/redis/keys.h"
+
+namespace leasehold::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPauseBetweenTries = 100ms;
+
+}  // namespace
+
+class Bells::RedisBell final : public Bell {
+ public:
+  RedisBell(std::shared_ptr<Bells> bells, std::string channel, int fd)
+      : bells_(std::move(bells)), channel_(std::move(channel)), fd_(fd) {}
+  RedisBell(const RedisBell&) = delete;
+  RedisBell& operator=(const RedisBell&) = delete;
+  ~RedisBell() override {
+    bells_->close(channel_, fd_);
+    ::close(fd_);
+  }
+
+  int fd() const override { return fd_; }
+
+ private:
+  const std::shared_ptr<Bells> bells_;
+  const std::string channel_;
+  const int fd_;
+};
+
+Bells::~Bells() {
+  stop();
+  if (wakeup_ >= 0) ::close(wakeup_);
+}
+
+void Bells::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Bells::wake() const {
+  if (wakeup_ >= 0) eventfd_write(wakeup_, 1);
+}
+
+// Under the mutex.
+Result<void> Bells::start() {
+  if (running_) return {};
+  if (wakeup_ < 0) wakeup_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wakeup_ < 0) {
+    return fail(Code::unavailable,
+                fmt::format("Cannot wait for a bell: {}. Close some files, or ask without --wait.",
+                            std::strerror(errno)));
+  }
+  auto connection = pool_.connect();
+  if (!connection) return fail(connection.error());
+  connection_ = std::move(*connection);
+  try {
+    thread_ = std::thread([this] { serve(); });
+  } catch (const std::system_error& error) {
+    return fail(Code::unavailable,
+                fmt::format("Cannot wait for a bell: {}. Ask without --wait.", error.what()));
+  }
+  running_ = true;
+  return {};
+}
+
+Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
+  const std::string channel = bell_channel(ticket);
+  const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd < 0) {
+    return fail(Code::unavailable,
+                fmt::format("Cannot open a bell to wait with: {}. Close some files, or ask without "
+                            "--wait.",
+                            std::strerror(errno)));
+  }
+  std::unique_lock lock(mutex_);
+  if (auto started = start(); !started) {
+    ::close(fd);
+    return fail(started.error());
+  }
+  listeners_[channel].insert(fd);
+  auto bell = std::make_unique<RedisBell>(shared_from_this(), channel, fd);
+  to_close_.erase(channel);
+  if (!heard_.contains(channel)) {
+    to_open_.insert(channel);
+    wake();
+  }
+  const bool confirmed = confirmed_.wait_for(lock, timeout_, [&] { return heard_.contains(channel); });
+  lock.unlock();
+  if (confirmed) return bell;
+  return fail(Code::unavailable,
+              fmt::format("Redis at {} does not confirm that it will wake a waiter. Ask again when "
+                          "it is back.",
+                          pool_.address().shown()));
+}
+
+void Bells::close(const std::string& channel, int fd) {
+  const std::lock_guard lock(mutex_);
+  const auto found = listeners_.find(channel);
+  if (found == listeners_.end()) return;
+  found->second.erase(fd);
+  if (!found->second.empty()) return;
+  listeners_.erase(found);
+  to_open_.erase(channel);
+  to_close_.insert(channel);
+  wake();
+}
+
+void Bells::serve() {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) return;
+    }
+    try {
+      if (connection_ == nullptr && !connect_again()) continue;
+      exchange_once();
+    } catch (const Failure&) {
+      connection_.reset();
+    }
+  }
+}
+
+// A new connection has to be told of every channel again.
+bool Bells::connect_again() {
+  auto connection = pool_.connect();
+  {
+    const std::lock_guard lock(mutex_);
+    heard_.clear();
+    for (const auto& [channel, fds] : listeners_) to_open_.insert(channel);
+  }
+  if (connection) {
+    connection_ = std::move(*connection);
+    return true;
+  }
+  pollfd waiting{wakeup_, POLLIN, 0};
+  poll(&waiting, 1, static_cast<int>(kPauseBetweenTries / 1ms));
+  eventfd_t ignored = 0;
+  eventfd_read(wakeup_, &ignored);
+  return false;
+}
+
+// Sends what is to be sent, waits, and hears what has come.
+void Bells::exchange_once() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& channel : to_open_) connection_->add({"SUBSCRIBE", channel});
+    for (const std::string& channel : to_close_) {
+      connection_->add({"UNSUBSCRIBE", channel});
+      heard_.erase(channel);
+    }
+    to_open_.clear();
+    to_close_.clear();
+  }
+  if (connection_->pending() > 0) connection_->send();
+  while (auto message = connection_->take()) hear(message->view());
+  pollfd waiting[] = {{connection_->fd(), POLLIN, 0}, {wakeup_, POLLIN, 0}};
+  poll(waiting, 2, -1);
+  eventfd_t ignored = 0;
+  eventfd_read(wakeup_, &ignored);
+}
+
+void Bells::hear(ReplyView message) {
+  const std::string_view kind = message[0].text();
+  const std::string channel(message[1].text());
+  const std::lock_guard lock(mutex_);
+  if (kind == "subscribe") {
+    heard_.insert(channel);
+    confirmed_.notify_all();
+  } else if (kind == "message") {
+    const auto found = listeners_.find(channel);
+    if (found == listeners_.end()) return;
+    for (const int fd : found->second) eventfd_write(fd, 1);
+  }
+}
+
+}  // namespace leasehold::redis

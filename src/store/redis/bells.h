@@ -1,0 +1,63 @@
+// Bells: the server pushes each ring to whoever listens to that ticket (pub/sub, one channel for each
+// ticket).
+//
+// A ring that is sent while the connection is down is lost; a waiter looks again by itself now and then, so
+// that costs it a moment.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "store/redis/pool.h"
+#include "store/store.h"
+
+namespace leasehold::redis {
+
+// Thread-safe. One connection and one thread serve all bells of a store, from the first listen() on.
+class Bells : public std::enable_shared_from_this<Bells> {
+ public:
+  Bells(Pool& pool, Duration timeout) : pool_(pool), timeout_(timeout) {}
+  ~Bells();
+  Bells(const Bells&) = delete;
+  Bells& operator=(const Bells&) = delete;
+
+  // Returns when the server has confirmed that it will push.
+  // Errors: unavailable.
+  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket);
+
+  // Ends the thread. Bells may live on, silent.
+  void stop();
+
+ private:
+  class RedisBell;
+
+  void close(const std::string& channel, int fd);
+  Result<void> start();
+  void serve();
+  bool connect_again();
+  void exchange_once();
+  void hear(ReplyView message);
+  void wake() const;
+
+  Pool& pool_;
+  const Duration timeout_;
+  int wakeup_ = -1;  // Wakes the thread: something is to be sent, or it is to end.
+  std::thread thread_;
+  std::unique_ptr<Connection> connection_;  // The thread's, once that runs.
+
+  std::mutex mutex_;  // Guards what follows.
+  std::condition_variable confirmed_;
+  bool running_ = false;
+  bool stopping_ = false;
+  std::map<std::string, std::set<int>> listeners_;  // Descriptors to ring, by channel.
+  std::set<std::string> heard_;                     // Channels that the server confirmed.
+  std::set<std::string> to_open_;
+  std::set<std::string> to_close_;
+};
+
+}  // namespace leasehold::redis

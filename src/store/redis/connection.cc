@@ -1,0 +1,197 @@
+#include "store/redis/connection.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+namespace leasehold::redis {
+namespace {
+
+int version_of(std::string_view text) {
+  int value = 0;
+  for (int part = 0; part < 3; ++part) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) number = 0;
+    value = value * 100 + std::min(number, 99);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.starts_with('.')) text.remove_prefix(1);
+  }
+  return value;
+}
+
+}  // namespace
+
+Error error_of(std::string_view answer, const Address& address, std::string_view doing) {
+  const std::string_view word = answer.substr(0, answer.find(' '));
+  const auto says = [&](std::string_view advice) {
+    return fmt::format("{} failed: Redis at {} says \"{}\". {}", doing, address.shown(), answer, advice);
+  };
+  if (word == "NOAUTH" || word == "WRONGPASS" || word == "NOPERM")
+    return {Code::config_error, says("Check user and password in the URL, and the user's rights (ACL).")};
+  if (word == "WRONGTYPE")
+    return {Code::corrupt, says("Somebody else wrote there. Run: lease doctor --repair")};
+  if (word == "OOM")
+    return {Code::unavailable, says("Its memory is full: raise maxmemory, or run: lease sweep")};
+  if (word == "READONLY") return {Code::unavailable, says("It is a replica: use the URL of the primary.")};
+  return {Code::unavailable, says("Nothing was written. Ask again.")};
+}
+
+Connection::Connection(const Address& address, std::unique_ptr<Wire> wire, Duration command_timeout)
+    : address_(address),
+      wire_(std::move(wire)),
+      reader_(redisReaderCreate(), redisReaderFree),
+      command_timeout_(command_timeout) {
+  reader_->maxbuf = 0;  // Keep the buffer: the next answer is as long as this one.
+}
+
+Connection::~Connection() = default;
+
+Result<std::unique_ptr<Connection>> Connection::open(const Address& address, Duration connect_timeout,
+                                                     Duration command_timeout) {
+  auto wire = connect(address, std::chrono::steady_clock::now() + connect_timeout);
+  if (!wire) return fail(wire.error());
+  // NOLINTNEXTLINE(modernize-make-unique): the constructor is private.
+  std::unique_ptr<Connection> connection(new Connection(address, std::move(*wire), command_timeout));
+  if (auto greeted = connection->greet(); !greeted) return fail(greeted.error());
+  return connection;
+}
+
+Result<void> Connection::greet() {
+  try {
+    std::vector<std::string_view> hello = {"HELLO", "2"};
+    if (!address_.password.empty()) {
+      hello.insert(hello.end(), {"AUTH", address_.user.empty() ? std::string_view("default") : address_.user,
+                                 address_.password});
+    }
+    add(hello);
+    const std::string database = std::to_string(address_.database);
+    if (address_.database != 0) add({"SELECT", database});
+    const std::vector<Reply> replies = exchange();
+    for (const Reply& reply : replies) {
+      if (reply.view().is_error()) return fail(error_of(reply.view().text(), address_, "Logging in"));
+    }
+    const ReplyView about = replies.front().view();
+    for (std::size_t i = 0; i + 1 < about.size(); i += 2) {
+      const std::string_view name = about[i].text();
+      if (name == "version") server_version_ = version_of(about[i + 1].text());
+      if (name == "id") client_id_ = about[i + 1].integer();
+      if (name == "role") role_ = about[i + 1].text();
+      if (name == "mode") mode_ = about[i + 1].text();
+    }
+  } catch (const Failure& failure) {
+    return fail(failure.error);
+  }
+  return {};
+}
+
+void Connection::lost(std::string_view why) {
+  drop_pending();
+  throw Failure{
+      {Code::unavailable, fmt::format("Redis at {} {}. Ask again when it is back.", address_.shown(), why)},
+      true};
+}
+
+void Connection::add(Words words) {
+  format(out_, words);
+  ++pending_;
+}
+
+void Connection::add_formatted(std::string_view commands, std::size_t count) {
+  out_ += commands;
+  pending_ += count;
+}
+
+void Connection::format(std::string& to, Words words) {
+  std::array<const char*, 16> few_texts{};
+  std::array<std::size_t, 16> few_sizes{};
+  std::vector<const char*> many_texts;
+  std::vector<std::size_t> many_sizes;
+  const char** texts = few_texts.data();
+  std::size_t* sizes = few_sizes.data();
+  if (words.size() > few_texts.size()) {
+    many_texts.resize(words.size());
+    many_sizes.resize(words.size());
+    texts = many_texts.data();
+    sizes = many_sizes.data();
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    texts[i] = words[i].data();
+    sizes[i] = words[i].size();
+  }
+  char* made = nullptr;
+  const int length = redisFormatCommandArgv(&made, static_cast<int>(words.size()), texts, sizes);
+  if (length < 0) throw std::bad_alloc();
+  to.append(made, static_cast<std::size_t>(length));
+  redisFreeCommand(made);
+}
+
+void Connection::drop_pending() {
+  out_.clear();
+  pending_ = 0;
+}
+
+void Connection::flush(Deadline deadline, bool* sent) {
+  for (std::size_t at = 0; at < out_.size();) {
+    std::size_t moved = 0;
+    const Step step = wire_->write(out_.data() + at, out_.size() - at, moved);
+    at += moved;
+    if (step == Step::closed || step == Step::failed) lost("closed the connection");
+    if (step != Step::done && !wait_for(wire_->fd(), step, deadline)) lost("does not take what it is sent");
+  }
+  if (sent != nullptr) *sent = true;
+  out_.clear();
+}
+
+std::vector<Reply> Connection::exchange(bool* sent) {
+  const Deadline deadline = std::chrono::steady_clock::now() + command_timeout_;
+  flush(deadline, sent);
+  std::vector<Reply> replies;
+  replies.reserve(pending_);
+  while (replies.size() < pending_) replies.push_back(receive(deadline));
+  pending_ = 0;
+  return replies;
+}
+
+void Connection::send() {
+  flush(std::chrono::steady_clock::now() + command_timeout_, nullptr);
+  pending_ = 0;
+}
+
+std::optional<Reply> Connection::parsed() {
+  void* reply = nullptr;
+  if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) lost("answers what is not the Redis protocol");
+  if (reply == nullptr) return std::nullopt;
+  return Reply(static_cast<redisReply*>(reply));
+}
+
+bool Connection::fill(Deadline deadline) {
+  char buffer[16 * 1024];
+  for (;;) {
+    std::size_t moved = 0;
+    const Step step = wire_->read(buffer, sizeof buffer, moved);
+    if (step == Step::done) {
+      if (redisReaderFeed(reader_.get(), buffer, moved) != REDIS_OK)
+        lost("answers more than there is memory for");
+      return true;
+    }
+    if (step == Step::closed || step == Step::failed) lost("closed the connection");
+    if (!wait_for(wire_->fd(), step, deadline)) return false;
+  }
+}
+
+Reply Connection::receive(Deadline deadline) {
+  for (;;) {
+    if (auto reply = parsed()) return std::move(*reply);
+    if (!fill(deadline)) lost(fmt::format("did not answer within {} ms", command_timeout_.count()));
+  }
+}
+
+std::optional<Reply> Connection::take() {
+  if (auto reply = parsed()) return reply;
+  if (!fill({})) return std::nullopt;
+  return parsed();
+}
+
+}  // namespace leasehold::redis

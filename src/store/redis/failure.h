@@ -1,0 +1,16 @@
+#pragma once
+
+#include "leasehold/error.h"
+
+namespace leasehold::redis {
+
+// Thrown by whatever fails below a call of the store, and caught by that call only.
+struct Failure {
+  Error error;
+  bool lost_connection = false;  // The connection is of no use any more.
+};
+
+// What was read is not what is there any more: the body has to run again. Thrown and caught likewise.
+struct Conflict {};
+
+}  // namespace leasehold::redis

@@ -1,0 +1,177 @@
+// What goes over the wire: how often, and under which names.
+#include <gtest/gtest.h>
+
+#include "support/redis_client.h"
+#include "support/redis_server.h"
+
+namespace leasehold {
+namespace {
+
+// The number behind `name` in INFO; 0 if it is not there.
+std::int64_t info_number(const RedisServer& server, const std::string& section, const std::string& name) {
+  const std::string info = server.call({"INFO", section});
+  const std::size_t at = info.find(name);
+  return at == std::string::npos ? 0 : std::stoll(info.substr(at + name.size()));
+}
+
+std::int64_t calls(const RedisServer& server, const std::string& command) {
+  return info_number(server, "commandstats", "cmdstat_" + command + ":calls=");
+}
+
+struct Trips {
+  std::int64_t watch, read, exec, more;
+  bool operator==(const Trips&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Trips& trips) {
+  return out << trips.watch << " WATCH, " << trips.read << " reads, " << trips.exec << " EXEC, " << trips.more
+             << " more rounds";
+}
+
+Trips count(RedisServer& server, const std::function<void()>& call) {
+  server.call({"CONFIG", "RESETSTAT"});
+  call();
+  return {calls(server, "watch"), calls(server, "evalsha") + calls(server, "eval"), calls(server, "exec"),
+          calls(server, "client|info")};
+}
+
+TEST(RedisProtocol, AcquireAndReleaseTakeTwoRoundTripsEach) {
+  RedisServer server;
+  RedisClient client(server.url());
+  client.must_acquire(ann(), "/src/api/a.ts");
+  ASSERT_TRUE(client.release(ann(), "/src/api/a.ts"));
+  const Trips two = {.watch = 1, .read = 1, .exec = 1, .more = 0};
+  Lease lease;
+
+  EXPECT_EQ(count(server, [&] { lease = client.must_acquire(ann(), "/src/api/a.ts"); }), two);
+  EXPECT_EQ(count(server, [&] { EXPECT_TRUE(client.release(ann(), "/src/api/a.ts")); }), two);
+
+  lease = client.must_acquire(ann(), "/src/api/a.ts");
+  EXPECT_EQ(count(server,
+                  [&] {
+                    EXPECT_TRUE(
+                        client.manager->renew({.caller = {{.owner = ann()}}, .which = {.ids = {lease.id}}}));
+                  }),
+            two);
+  EXPECT_EQ(
+      count(server,
+            [&] {
+              EXPECT_TRUE(client.manager->release({.caller = {{.owner = ann()}}, .which = {.all = true}}));
+            }),
+      two);
+}
+
+TEST(RedisProtocol, ARefusalIsOneRoundTripAndWritesNothing) {
+  RedisServer server;
+  RedisClient client(server.url());
+  client.must_acquire(ann(), "/a");
+
+  EXPECT_EQ(count(server, [&] { EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "busy"); }),
+            (Trips{.watch = 1, .read = 1, .exec = 0, .more = 0}));
+}
+
+TEST(RedisProtocol, TheFirstAcquireOnAFreshConnectionIsTwoRoundTripsToo) {
+  RedisServer server;
+  RedisClient client(server.url());
+
+  const auto reads_before = info_number(server, "stats", "total_reads_processed:");
+  client.must_acquire(ann(), "/a");
+  const auto reads_after = info_number(server, "stats", "total_reads_processed:");
+
+  // One each for a script the server does not know yet, the two of the acquire, and the two questions here.
+  EXPECT_LE(reads_after - reads_before, 5);
+}
+
+TEST(RedisProtocol, AnEmptyNamespaceGivesTheNamesOthersKnow) {
+  RedisServer server;
+  RedisOptions options = RedisClient::quick();
+  options.name_space = "";
+  RedisClient client(server.url(), options);
+  AcquireRequest request = RedisClient::request(ann(), "/src/a.ts");
+  request.caller.holder.pr_id = "7";
+
+  ASSERT_EQ(word_for(client.manager->acquire(request)), "granted");
+
+  const std::string document = server.call({"GET", "lease:file:/src/a.ts"});
+  EXPECT_TRUE(document.starts_with(R"({"agentId":")" + ann().agent_id + R"(","prId":"7","timestamp":)"))
+      << document;
+  EXPECT_NE(document.find(R"("ttl":300000,"leases":[{)"), std::string::npos) << document;
+  EXPECT_EQ(server.call({"SMEMBERS", "lease:agent:" + ann().agent_id}), "/src/a.ts");
+  EXPECT_EQ(server.call({"SMEMBERS", "lease:pr:7"}), "/src/a.ts");
+  const auto life = std::stoll(server.call({"PTTL", "lease:file:/src/a.ts"}));
+  EXPECT_GT(life, 290'000);
+  EXPECT_LE(life, 300'001);
+
+  ASSERT_TRUE(client.release(ann(), "/src/a.ts"));
+  EXPECT_EQ(server.call({"EXISTS", "lease:file:/src/a.ts", "lease:agent:" + ann().agent_id, "lease:pr:7"}),
+            "0");
+}
+
+TEST(RedisProtocol, WhatIsReleasedAndForgottenLeavesNoKeysBehind) {
+  RedisServer server;
+  RedisClient client(server.url());
+  client.must_acquire(ann(), "/src/a.ts");
+  ASSERT_TRUE(client.release(ann(), "/src/a.ts"));
+  ASSERT_TRUE(client.store->transact({.workspace = kWorkspace}, [](Transaction& transaction) -> Result<void> {
+    transaction.forget(kForever, WallTime::max(), 100);
+    return {};
+  }));
+
+  // The history stays, empty, so that its numbers go on rising; and so does the token.
+  EXPECT_EQ(server.call({"DBSIZE"}), "2") << server.call({"KEYS", "*"});
+}
+
+TEST(RedisProtocol, LeasesThatRanOutAreRecordedAlthoughTheirKeyIsGone) {
+  RedisServer server;
+  RedisClient client(server.url());
+  const Lease lapsed = client.must_acquire(ann(), "/a", 50ms);
+  ASSERT_TRUE(eventually([&] { return server.call({"EXISTS", "{here}:lease:file:/a"}) == "0"; }));
+
+  EXPECT_GT(client.must_acquire(bob(), "/a").token, lapsed.token);
+  ASSERT_TRUE(client.manager->sweep(false));
+
+  std::size_t expired = 0;
+  for (const Event& event : client.history())
+    expired += event.type == EventType::expired && event.lease_id == lapsed.id;
+  EXPECT_EQ(expired, 1U);
+  EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "busy") << "sweeping ended the wrong lease";
+}
+
+TEST(RedisProtocol, AWaiterGetsWhatRanOut) {
+  RedisServer server;
+  RedisClient holder(server.url());
+  RedisClient waiter(server.url());
+  holder.must_acquire(ann(), "/a", 300ms);
+  AcquireRequest request = RedisClient::request(bob(), "/a");
+  request.wait = 1min;
+
+  EXPECT_EQ(word_for(waiter.manager->acquire_and_wait(request)), "granted");
+}
+
+TEST(RedisProtocol, ADirectoryIsGrantedThoughFilesBelowItComeAndGo) {
+  RedisServer server;
+  std::atomic<bool> stop = false;
+  std::atomic<int> pairs = 0;
+  std::vector<std::jthread> crowd;
+  for (int i = 0; i < 4; ++i) {
+    crowd.emplace_back([&, i] {
+      RedisClient client(server.url());
+      const Owner owner = {"worker " + std::to_string(i), "s"};
+      const std::string path = "/hot/" + std::to_string(i);
+      while (!stop) {
+        if (word_for(client.acquire(owner, path)) == "granted" && client.release(owner, path)) ++pairs;
+      }
+    });
+  }
+  RedisClient client(server.url());
+  ASSERT_TRUE(eventually([&] { return pairs > 20; }));
+  AcquireRequest request = RedisClient::request(ann(), "/hot");
+  request.paths[0].subtree = true;
+  request.wait = 20s;
+
+  EXPECT_EQ(word_for(client.manager->acquire_and_wait(request)), "granted");
+  stop = true;
+}
+
+}  // namespace
+}  // namespace leasehold

@@ -1,0 +1,391 @@
+// What a view of the Redis store reads: first what it needs is loaded, then the tables answer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "model/scope.h"
+#include "store/json/stored_records.h"
+#include "store/redis/transaction.h"
+
+namespace leasehold::redis {
+namespace {
+
+constexpr std::size_t kHistoryAtOnce = 1000;
+constexpr std::size_t kLastAtOnce = 8;
+
+// The 63 bits of a sequence: the milliseconds and the counter of a stream's id.
+constexpr int kCounterBits = 20;
+
+// Beyond every sequence of an event that was written.
+constexpr std::uint64_t kUnwritten = std::uint64_t{1} << 62;
+
+std::uint64_t unsigned_number(std::string_view text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::uint64_t sequence_of(std::string_view stream_id) {
+  const std::size_t dash = stream_id.find('-');
+  if (dash == std::string_view::npos) return 0;
+  return unsigned_number(stream_id.substr(0, dash)) << kCounterBits |
+         unsigned_number(stream_id.substr(dash + 1));
+}
+
+std::string stream_id_of(std::uint64_t sequence) {
+  return fmt::format("{}-{}", sequence >> kCounterBits, sequence & ((std::uint64_t{1} << kCounterBits) - 1));
+}
+
+bool matches(const HistoryQuery& query, const Event& event) {
+  if (query.path && event.path != *query.path) return false;
+  if (query.agent_id && event.owner.agent_id != *query.agent_id) return false;
+  if (query.lease_id && event.lease_id != *query.lease_id) return false;
+  return !query.since || event.wall >= *query.since;
+}
+
+std::string limit_text(std::size_t limit) {
+  return std::to_string(std::min<std::size_t>(limit, 1'000'000'000));
+}
+
+std::int64_t micros(Time time) {
+  return std::chrono::floor<std::chrono::microseconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+Time earliest_deadline(const Lease& lease) {
+  Time earliest = lease.expires_at;
+  if (lease.idle_at) earliest = std::min(earliest, *lease.idle_at);
+  if (lease.recalled_at) earliest = std::min(earliest, *lease.recalled_at);
+  return earliest;
+}
+
+Time earliest_deadline(const Ticket& ticket) { return std::min(ticket.wait_until, ticket.proven_until); }
+
+std::string active_score(Time deadline) {
+  return std::to_string(std::max<std::int64_t>(micros(deadline), 0));
+}
+std::string ended_score(Time ended_at) {
+  return std::to_string(-std::max<std::int64_t>(micros(ended_at), 1));
+}
+
+std::vector<Lease> RedisTransaction::leases_at(const Scope& scope) {
+  ensure(scope);
+  return tables_.leases_at(scope);
+}
+
+std::vector<Ticket> RedisTransaction::tickets_at(const Scope& scope) {
+  ensure(scope);
+  return tables_.tickets_at(scope);
+}
+
+std::optional<Lease> RedisTransaction::lease(const LeaseId& id) {
+  if (auto found = tables_.lease(id)) return found;
+  Round round;
+  want_lease(round, id);
+  load(round);
+  must_be_whole(keys_.id(id));
+  return tables_.lease(id);
+}
+
+std::optional<Ticket> RedisTransaction::ticket(const GroupId& id) {
+  if (auto found = tables_.ticket(id)) return found;
+  Round round;
+  want_ticket(round, id);
+  load(round);
+  must_be_whole(keys_.ticket(id));
+  return tables_.ticket(id);
+}
+
+// The members of a set or list, oldest first; watched.
+std::vector<std::string> RedisTransaction::members(const std::string& key) {
+  if (const auto known = lists_.find(key); known != lists_.end()) {
+    must_be_whole(key);
+    return known->second;
+  }
+  Round round;
+  learn_key(round, key);
+  round.ask({"M", key}, [this, key](ReplyView found) {
+    if (found.is_error()) bad_.emplace(key, "it is of another type");
+    std::vector<std::string>& list = lists_[key];
+    for (std::size_t i = 0; i < found.size(); ++i) list.emplace_back(found[i].text());
+  });
+  load(round);
+  must_be_whole(key);
+  return lists_[key];
+}
+
+std::optional<Lease> RedisTransaction::last_lease(const Owner& owner, const std::string& path) {
+  ensure_nothing_is_new();
+  const auto held = [&](const std::string& id) -> std::optional<Lease> {
+    std::optional<Lease> found = lease({id});
+    if (!found || found->holder.owner != owner || found->path != path) return std::nullopt;
+    if (found->status == Status::pending || found->status == Status::failed) return std::nullopt;
+    return found;
+  };
+  // What the body put there is newer than anything stored.
+  for (auto id = changed_leases_.rbegin(); id != changed_leases_.rend(); ++id) {
+    const std::optional<Lease>& stored = known_leases_[id->text].stored;
+    if (stored && stored->holder.owner == owner && stored->path == path) continue;
+    if (auto found = held(id->text)) return found;
+  }
+
+  // A few of the newest, and only if none of these will do, all.
+  const std::string key = keys_.last(owner, path);
+  for (const std::string& from : {fmt::format("-{}", kLastAtOnce), std::string("0")}) {
+    Round round;
+    learn_key(round, key);
+    std::vector<std::string>& newest = lists_[key];
+    round.ask({"L", key, from}, [&, this](ReplyView found) {
+      if (found.is_error()) bad_.emplace(key, "it is of another type");
+      newest.clear();
+      for (std::size_t i = 0; i < found.size(); ++i) newest.emplace_back(found[i].text());
+    });
+    load(round);
+    must_be_whole(key);
+    round = {};
+    for (const std::string& id : newest) want_lease(round, {id});
+    load(round);
+    for (auto id = newest.rbegin(); id != newest.rend(); ++id) {
+      if (auto found = held(*id)) return found;
+    }
+    if (newest.size() < kLastAtOnce) break;
+  }
+  return std::nullopt;
+}
+
+// Records that a sorted set leads to. The set itself is not watched, unless that is asked for: every request
+// writes to it. So these are places to look; what the body changes of them is protected before it is written.
+void RedisTransaction::load_by_score(const std::string& key, const std::string& prefix, bool leases,
+                                     std::vector<std::string> range, std::size_t limit, bool watch) {
+  Round round;
+  if (watch) learn_key(round, key);
+  range.insert(range.begin() + 1, key);
+  range.insert(range.begin(), "D");
+  range.push_back(limit_text(limit));
+  range.push_back(prefix);
+  round.ask(std::move(range), [this, key, leases](ReplyView found) {
+    if (found.is_error()) bad_.emplace(key, "it is of another type");
+    for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
+      if (found[i + 1].is_nil()) stale_.emplace_back(key, found[i].text());
+      if (leases) continue;
+      auto ticket = record_from_json<Ticket>(found[i + 1].text());
+      if (ticket && ticket->id.text == found[i].text()) learn_ticket(std::move(*ticket), false);
+    }
+    if (leases) learn_pairs(found, 0, false);
+  });
+  load(round);
+  must_be_whole(key);
+}
+
+void RedisTransaction::load_all_leases() {
+  load_by_score(keys_.times(), keys_.id_prefix(), true, {"ZRANGEBYSCORE", "0", "+inf"}, SIZE_MAX);
+}
+
+std::vector<Lease> RedisTransaction::leases(const Filter& filter) {
+  ensure_nothing_is_new();
+  Round round;
+  if (filter.agent_id && filter.session_id) {
+    want_leases_of(round, {*filter.agent_id, *filter.session_id}, SIZE_MAX / 2);
+  } else if (filter.session_id && !filter.session_id->empty()) {
+    for (const std::string& agent : members(keys_.session(*filter.session_id)))
+      want_leases_of(round, {agent, *filter.session_id}, SIZE_MAX / 2);
+  } else if (filter.agent_id) {
+    for (const std::string& path : members(keys_.agent(*filter.agent_id))) want_path(round, path);
+  } else if (filter.pr_id && !filter.pr_id->empty()) {
+    for (const std::string& path : members(keys_.pr(*filter.pr_id))) want_path(round, path);
+  } else {
+    load_all_leases();
+  }
+  load(round);
+  if (filter.agent_id && filter.session_id)
+    must_be_whole(keys_.owner({*filter.agent_id, *filter.session_id}));
+  // Whatever was found is going to be changed, most often; then where it lies matters too.
+  round = {};
+  want_paths_of_leases(round);
+  load(round);
+  return tables_.leases(filter);
+}
+
+std::vector<Ticket> RedisTransaction::tickets(const Filter& filter) {
+  ensure_nothing_is_new();
+  const bool by_party = filter.session_id && (!filter.session_id->empty() || filter.agent_id);
+  if (by_party) {
+    Round round;
+    for (const std::string& id : members(keys_.waits({filter.agent_id.value_or(""), *filter.session_id})))
+      want_ticket(round, {id});
+    load(round);
+  } else {
+    const bool everybody = !filter.agent_id && !filter.session_id && !filter.pr_id;
+    load_by_score(keys_.tickets(), keys_.ticket_prefix(), false, {"ZRANGEBYSCORE", "0", "+inf"}, SIZE_MAX,
+                  !everybody);
+  }
+  return tables_.tickets(filter);
+}
+
+std::size_t RedisTransaction::lease_count(const Owner& owner) {
+  ensure_nothing_is_new();
+  Round round;
+  want_leases_of(round, owner, 0);
+  load(round);
+  const std::string key = keys_.owner(owner);
+  must_be_whole(key);
+  return count_of(owner);
+}
+
+// What is stored, and what the body made of it.
+std::size_t RedisTransaction::count_of(const Owner& owner) {
+  std::size_t count = held_[keys_.owner(owner)];
+  const auto counts = [&](const std::optional<Lease>& lease) {
+    return lease && lease->status == Status::active && lease->holder.owner == owner;
+  };
+  for (const LeaseId& id : changed_leases_) {
+    if (counts(tables_.lease(id))) ++count;
+    if (counts(known_leases_[id.text].stored) && count > 0) --count;
+  }
+  return count;
+}
+
+std::vector<Notice> RedisTransaction::notices(const Owner& owner) {
+  Round round;
+  want_owner(round, owner);
+  load(round);
+  must_be_whole(keys_.notices(owner));
+  return tables_.notices(owner);
+}
+
+std::optional<Contention> RedisTransaction::contention(const Owner& owner, const std::string& path) {
+  Round round;
+  want_contentions(round, Keys::owner_text(owner));
+  load(round);
+  must_be_whole(keys_.gate(owner));
+  return tables_.contention(owner, path);
+}
+
+std::vector<Contention> RedisTransaction::contentions(const Filter& filter) {
+  const std::string key = keys_.denied();
+  Round round;
+  if (filter.agent_id && filter.session_id) {
+    want_contentions(round, Keys::owner_text({*filter.agent_id, *filter.session_id}));
+  } else {
+    for (const std::string& owner_text : members(key)) want_contentions(round, owner_text);
+  }
+  load(round);
+  return tables_.contentions(filter);
+}
+
+std::vector<Setting> RedisTransaction::settings() {
+  const std::string key = keys_.configs();
+  Round round;
+  if (learn_key(round, key)) {
+    round.ask({"V", key}, [this, key](ReplyView found) {
+      if (found.is_error()) bad_.emplace(key, "it is of another type");
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        auto setting = record_from_json<Setting>(found[i].text());
+        if (!setting) {
+          bad_.emplace(key, "one of its values is not a setting");
+        } else if (!changed_settings_.contains(setting->stored_key())) {
+          settings_.emplace(setting->stored_key(), std::move(*setting));
+        }
+      }
+    });
+  }
+  load(round);
+  must_be_whole(key);
+  std::vector<Setting> all;
+  for (const auto& [stored_key, setting] : settings_) all.push_back(setting);
+  return all;
+}
+
+std::optional<Answer> RedisTransaction::answer(const Owner& owner, const std::string& key) {
+  const std::string name = keys_.answer(owner, key);
+  Round round;
+  if (!changed_answers_.contains(name) && learn_key(round, name)) {
+    want_string(round, name, [this, name](ReplyView text) {
+      if (text.is_nil()) return;
+      auto answer = record_from_json<Answer>(text.text());
+      if (text.is_error() || !answer) {
+        bad_.emplace(name, text.is_error() ? "it is of another type" : "its value is not an answer");
+        return;
+      }
+      tables_.set_answer(answer->owner, answer->key, *answer);
+    });
+  }
+  load(round);
+  must_be_whole(name);
+  return tables_.answer(owner, key);
+}
+
+Due RedisTransaction::due(Time moment, std::size_t limit) {
+  ensure_nothing_is_new();
+  const std::string until = active_score(moment);
+  load_by_score(keys_.times(), keys_.id_prefix(), true, {"ZRANGEBYSCORE", "0", until},
+                limit + changed_leases_.size());
+  load_by_score(keys_.tickets(), keys_.ticket_prefix(), false, {"ZRANGEBYSCORE", "0", until},
+                limit + changed_tickets_.size());
+  Due found = tables_.due(moment, limit);
+  if (!writes_) return found;
+  // The body is about to end these: protected and together with their places, in one more round.
+  Round round;
+  for (const Lease& lease : found.leases) {
+    want_lease(round, lease.id);
+    want_scope(round, {lease.path});
+  }
+  for (const Ticket& ticket : found.tickets) {
+    want_ticket(round, ticket.id);
+    for (const LeaseId& id : ticket.leases) want_lease(round, id);
+    for (const WantedPath& wanted : ticket.request.paths) want_scope(round, {wanted.path});
+  }
+  load(round);
+  return found;
+}
+
+// From the newest back, or from the oldest on, so that a limit reads no more than it must. Older entries
+// never change.
+std::vector<Event> RedisTransaction::history(const HistoryQuery& query) {
+  const std::string key = keys_.history();
+  const bool forward = query.oldest && query.limit > 0;
+  const std::string after = query.after == 0 ? "-" : "(" + stream_id_of(query.after);
+  std::string next = forward ? after : "+";
+  std::vector<Event> found;
+  const auto full = [&] { return query.limit != 0 && found.size() >= query.limit; };
+  bool first = true;
+  for (bool more = true; more && !full(); first = false) {
+    Round round;
+    round.may_be_late = !first;
+    learn_key(round, key);
+    const std::string other = forward ? "+" : after;
+    round.ask({"X", forward ? "XRANGE" : "XREVRANGE", key, next, other, std::to_string(kHistoryAtOnce)},
+              [&, this](ReplyView part) {
+                if (part.is_error()) bad_.emplace(key, part.text());
+                more = part.size() == kHistoryAtOnce;
+                for (std::size_t i = 0; i < part.size(); ++i) {
+                  next = fmt::format("({}", part[i][0].text());
+                  auto event = record_from_json<Event>(part[i][1][1].text());
+                  if (!event) continue;  // Not ours; it stands in nobody's way.
+                  event->sequence = sequence_of(part[i][0].text());
+                  if (matches(query, *event)) found.push_back(std::move(*event));
+                }
+              });
+    load(round);
+    must_be_whole(key);
+  }
+  if (!forward) std::ranges::reverse(found);
+  // What the body added is newer than all that; it gets its own sequence when it is written.
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    Event event = events_[i];
+    event.sequence = kUnwritten + i;
+    if (event.sequence > query.after && matches(query, event)) found.push_back(std::move(event));
+  }
+  if (query.limit == 0 || found.size() <= query.limit) return found;
+  const auto surplus = static_cast<std::ptrdiff_t>(found.size() - query.limit);
+  if (forward) {
+    found.erase(found.end() - surplus, found.end());
+  } else {
+    found.erase(found.begin(), found.begin() + surplus);
+  }
+  return found;
+}
+
+}  // namespace leasehold::redis

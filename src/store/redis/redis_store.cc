@@ -1,0 +1,173 @@
+#include "store/redis/redis_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "store/redis/bells.h"
+#include "store/redis/pool.h"
+#include "store/redis/server_checks.h"
+#include "store/redis/transaction.h"
+
+namespace leasehold {
+namespace {
+
+using namespace redis;
+using namespace std::chrono_literals;
+
+// A directory that so many runs were disturbed below is announced, so that others hold back.
+constexpr int kRunsBeforeIntent = 2;
+
+// Pauses of up to this after a conflict, doubling to the longest.
+constexpr std::chrono::microseconds kFirstPause = 200us;
+constexpr std::chrono::microseconds kLongestPause = 20ms;
+
+class RedisStore final : public Store {
+ public:
+  RedisStore(Address address, RedisOptions options)
+      : pool_(std::move(address), options.connect_timeout, options.command_timeout),
+        bells_(std::make_shared<Bells>(pool_, options.command_timeout)) {
+    shared_.options = std::move(options);
+  }
+  RedisStore(const RedisStore&) = delete;
+  RedisStore& operator=(const RedisStore&) = delete;
+  // Bells that somebody still holds must not use the pool any more.
+  ~RedisStore() override { bells_->stop(); }
+
+  Result<void> start();
+
+  Result<void> transact(const Footprint& footprint, const Body& body) override {
+    return repeat(footprint, true, [&](RedisTransaction& transaction) { return body(transaction); });
+  }
+  Result<void> view(const Footprint& footprint, const Look& body) override {
+    return repeat(footprint, false, [&](RedisTransaction& transaction) { return body(transaction); });
+  }
+  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return bells_->listen(ticket); }
+
+ private:
+  // How one run ended.
+  enum class Run { done, disturbed, stale_connection };
+
+  Keys keys_of(const std::string& workspace) const {
+    return shared_.options.name_space ? Keys::of_namespace(*shared_.options.name_space)
+                                      : Keys::of_workspace(workspace);
+  }
+
+  template <class Call>
+  Result<void> repeat(const Footprint& footprint, bool writes, const Call& call);
+  template <class Call>
+  Result<Run> run_once(const Footprint& footprint, const Keys& keys, bool writes, Leftover& leftover,
+                       const Call& call);
+  void pause(int conflicts);
+
+  Pool pool_;
+  Shared shared_;
+  std::shared_ptr<Bells> bells_;
+  std::mutex dice_mutex_;
+  std::minstd_rand dice_;  // For pauses only. Seeded by what differs between clients: their number.
+  std::int64_t client_id_ = 0;
+};
+
+Result<void> RedisStore::start() {
+  auto connection = pool_.borrow();
+  if (!connection) return fail(connection.error());
+  client_id_ = (*connection)->client_id();
+  dice_.seed(static_cast<unsigned>(client_id_));
+  const auto warnings = check_server(**connection);
+  if (!warnings) return fail(warnings.error());
+  if (shared_.options.on_warning) {
+    for (const std::string& warning : *warnings) shared_.options.on_warning(warning);
+  }
+  pool_.give_back(std::move(*connection));
+  return {};
+}
+
+void RedisStore::pause(int conflicts) {
+  const auto most = std::min(kFirstPause * (1 << std::min(conflicts, 10)), kLongestPause);
+  std::chrono::microseconds length;
+  {
+    const std::lock_guard lock(dice_mutex_);
+    length = std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(0, most.count())(dice_));
+  }
+  std::this_thread::sleep_for(length);
+}
+
+template <class Call>
+Result<RedisStore::Run> RedisStore::run_once(const Footprint& footprint, const Keys& keys, bool writes,
+                                             Leftover& leftover, const Call& call) {
+  auto connection = pool_.borrow();
+  if (!connection) return fail(connection.error());
+  const bool was_idle = (*connection)->was_used;
+  // Unless it is lost, it is given back, whatever the body does.
+  struct Return {
+    Pool& pool;
+    std::unique_ptr<Connection> connection;
+    ~Return() {
+      if (connection) pool.give_back(std::move(connection));
+    }
+  } held{pool_, std::move(*connection)};
+
+  bool began = false;
+  try {
+    RedisTransaction transaction(*held.connection, shared_, keys, writes, leftover);
+    transaction.begin(footprint);
+    began = true;
+    if (auto done = call(transaction); !done) return fail(done.error());
+    if (writes && !transaction.commit()) return Run::disturbed;
+    return Run::done;
+  } catch (const Conflict&) {
+    return Run::disturbed;
+  } catch (const Failure& failure) {
+    if (failure.lost_connection) {
+      held.connection.reset();
+      pool_.drop_idle();
+      if (was_idle && !began) return Run::stale_connection;
+    }
+    return fail(failure.error);
+  }
+}
+
+template <class Call>
+Result<void> RedisStore::repeat(const Footprint& footprint, bool writes, const Call& call) {
+  const Keys keys = keys_of(footprint.workspace);
+  Leftover leftover;
+  bool was_stale = false;
+  for (int conflicts = 0; conflicts < shared_.options.attempts_max;) {
+    const auto run = run_once(footprint, keys, writes, leftover, call);
+    if (!run) return fail(run.error());
+    if (*run == Run::done) return {};
+    if (*run == Run::stale_connection && !was_stale) {
+      // The server was restarted, or dropped what idled: a new connection tells.
+      was_stale = true;
+      continue;
+    }
+    ++conflicts;
+    if (writes && conflicts >= kRunsBeforeIntent && !leftover.below.empty())
+      leftover.intent = fmt::format("{} {}", client_id_, leftover.below);
+    pause(conflicts);
+  }
+  return fail(
+      Code::transaction_conflict,
+      fmt::format(
+          "Others changed the same leases in Redis at {} each of the {} times this was tried. Nothing "
+          "was written. Ask again.",
+          pool_.address().shown(), shared_.options.attempts_max));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_redis_store(std::string_view url, const RedisOptions& options) {
+  auto address = parse_url(url);
+  if (!address) return fail(address.error());
+  RedisOptions all = options;
+  all.connect_timeout = address->connect_timeout.value_or(options.connect_timeout);
+  all.command_timeout = address->command_timeout.value_or(options.command_timeout);
+  if (address->name_space) all.name_space = address->name_space;
+  auto store = std::make_unique<RedisStore>(std::move(*address), std::move(all));
+  if (auto started = store->start(); !started) return fail(started.error());
+  return store;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,120 @@
+// How a server is reached, and what it is warned of.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "support/redis_client.h"
+#include "support/redis_server.h"
+
+namespace leasehold {
+namespace {
+
+std::vector<std::string> warnings_of(const std::string& url) {
+  std::vector<std::string> warnings;
+  RedisOptions options = RedisClient::quick();
+  options.on_warning = [&](const std::string& warning) { warnings.push_back(warning); };
+  const auto store = open_redis_store(url, options);
+  EXPECT_TRUE(store) << testing::PrintToString(store.error());
+  return warnings;
+}
+
+bool says(const std::vector<std::string>& warnings, const std::string& part) {
+  return warnings.size() == 1 && warnings[0].find(part) != std::string::npos;
+}
+
+TEST(RedisServers, AGoodOneIsNotWarnedOf) {
+  const RedisServer server;
+  EXPECT_EQ(warnings_of(server.url()), std::vector<std::string>());
+  EXPECT_EQ(warnings_of(server.tcp_url()), std::vector<std::string>());
+}
+
+TEST(RedisServers, OneThatMayEvictLeasesIsWarnedOf) {
+  const RedisServer server({"--maxmemory-policy", "volatile-ttl"});
+  EXPECT_TRUE(says(warnings_of(server.url()), "volatile-ttl"));
+}
+
+TEST(RedisServers, OneThatKeepsNothingIsWarnedOf) {
+  const RedisServer nothing({"--appendonly", "no"});
+  EXPECT_TRUE(says(warnings_of(nothing.url()), "keeps nothing"));
+  const RedisServer snapshots({"--appendonly", "no", "--save", "3600", "1"});
+  EXPECT_TRUE(says(warnings_of(snapshots.url()), "snapshots only"));
+}
+
+TEST(RedisServers, AReplicaIsWarnedOfAndRefusesWrites) {
+  const RedisServer primary;
+  const RedisServer replica({"--replicaof", "127.0.0.1", std::to_string(primary.port())});
+  EXPECT_TRUE(says(warnings_of(replica.url()), "replica"));
+
+  RedisClient client(replica.url());
+  EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "unavailable");
+}
+
+TEST(RedisServers, UserAndPasswordAreAskedFor) {
+  const RedisServer server;
+  ASSERT_EQ(server.call({"ACL", "SETUSER", "agent", "on", ">secret", "~*", "&*", "+@all"}), "OK");
+  const std::string host = "127.0.0.1:" + std::to_string(server.port());
+  RedisClient client("redis://agent:secret@" + host);
+  EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "granted");
+
+  const auto wrong = open_redis_store("redis://agent:guess@" + host, RedisClient::quick());
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, Code::config_error);
+  EXPECT_EQ(wrong.error().message.find("guess"), std::string::npos);
+}
+
+// Certificates of our own, for one server name and one client.
+struct Certificates {
+  Certificates() {
+    const std::string script =
+        "cd " + folder.path() +
+        " && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ca -keyout ca.key -out ca.pem 2>log"
+        " && for who in server client; do"
+        " openssl req -newkey rsa:2048 -nodes -subj /CN=$who -keyout $who.key -out $who.csr 2>>log"
+        " && printf 'subjectAltName=DNS:leases.example\\n' >$who.ext"
+        " && openssl x509 -req -in $who.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile "
+        "$who.ext"
+        " -out $who.pem 2>>log || exit 1; done";
+    EXPECT_EQ(std::system(script.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
+  }
+
+  std::string file(const std::string& name) const { return folder.path() + "/" + name; }
+
+  TempFolder folder;
+};
+
+TEST(RedisServers, TlsChecksTheServersNameAndShowsTheClientsCertificate) {
+  const Certificates certificates;
+  const int port = RedisServer::free_port();
+  const RedisServer server(
+      {"--tls-port", std::to_string(port), "--tls-cert-file", certificates.file("server.pem"),
+       "--tls-key-file", certificates.file("server.key"), "--tls-ca-cert-file", certificates.file("ca.pem")});
+  const std::string base = "rediss://127.0.0.1:" + std::to_string(port);
+  const std::string ca = "?ca=" + certificates.file("ca.pem");
+  const std::string own =
+      "&cert=" + certificates.file("client.pem") + "&key=" + certificates.file("client.key");
+
+  RedisClient client(base + ca + own + "&server_name=leases.example");
+  EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "granted");
+  AcquireRequest wanted = RedisClient::request(bob(), "/a");
+  wanted.wait = 30s;
+  std::jthread releaser([&] {
+    RedisClient other(server.url());
+    eventually([&] { return other.waiting() == 1; });
+    EXPECT_TRUE(other.release(ann(), "/a"));
+  });
+  EXPECT_EQ(word_for(client.manager->acquire_and_wait(wanted)), "granted");
+
+  const auto code = [](const std::string& url) {
+    const auto store = open_redis_store(url, RedisClient::quick());
+    return store ? std::string("opened") : std::string(info(store.error().code).name);
+  };
+  EXPECT_EQ(code(base + ca + own), "config_error") << "another server name";
+  EXPECT_EQ(code(base + "?" + own.substr(1) + "&server_name=leases.example"), "config_error")
+      << "no CA that signed it";
+  EXPECT_NE(code(base + ca + "&server_name=leases.example"), "opened") << "no certificate of our own";
+  EXPECT_EQ(code(base + "?ca=/nowhere"), "config_error");
+  EXPECT_NE(code("rediss://127.0.0.1:" + std::to_string(server.port())), "opened") << "a port without TLS";
+}
+
+}  // namespace
+}  // namespace leasehold

@@ -1,0 +1,158 @@
+// TLS by OpenSSL. Debian's hiredis has none of its own.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "store/redis/wire.h"
+
+namespace leasehold::redis {
+namespace {
+
+using Context = std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)>;
+using Session = std::unique_ptr<SSL, void (*)(SSL*)>;
+
+std::string last_error() {
+  const unsigned long code = ERR_get_error();
+  ERR_clear_error();
+  if (code == 0) return "the connection was closed";
+  char text[256];
+  ERR_error_string_n(code, text, sizeof text);
+  return text;
+}
+
+Step outcome(SSL* session, int result, std::size_t& moved) {
+  if (result > 0) {
+    moved = static_cast<std::size_t>(result);
+    return Step::done;
+  }
+  switch (SSL_get_error(session, result)) {
+    case SSL_ERROR_WANT_READ:
+      return Step::needs_read;
+    case SSL_ERROR_WANT_WRITE:
+      return Step::needs_write;
+    case SSL_ERROR_ZERO_RETURN:
+    case SSL_ERROR_SYSCALL:
+      ERR_clear_error();
+      return Step::closed;
+    default:
+      return Step::failed;
+  }
+}
+
+int length(std::size_t size) { return static_cast<int>(std::min<std::size_t>(size, INT_MAX)); }
+
+class SecureSocket final : public Wire {
+ public:
+  SecureSocket(int fd, Context context, Session session)
+      : fd_(fd), context_(std::move(context)), session_(std::move(session)) {}
+  SecureSocket(const SecureSocket&) = delete;
+  SecureSocket& operator=(const SecureSocket&) = delete;
+  ~SecureSocket() override {
+    session_.reset();
+    close(fd_);
+  }
+
+  int fd() const override { return fd_; }
+
+  Step read(char* to, std::size_t size, std::size_t& moved) override {
+    return outcome(session_.get(), SSL_read(session_.get(), to, length(size)), moved);
+  }
+
+  Step write(const char* from, std::size_t size, std::size_t& moved) override {
+    return outcome(session_.get(), SSL_write(session_.get(), from, length(size)), moved);
+  }
+
+ private:
+  const int fd_;
+  Context context_;
+  Session session_;
+};
+
+// Closes a descriptor unless somebody took it over.
+struct Closer {
+  int fd;
+  ~Closer() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+std::unexpected<Error> unusable(std::string_view what, const std::string& name) {
+  return fail(Code::config_error,
+              fmt::format("The {} {} cannot be used for TLS: {}.", what, name, last_error()));
+}
+
+Result<Context> make_context(const Address& address) {
+  Context context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  if (!context) return fail(Code::unavailable, fmt::format("TLS cannot be used: {}.", last_error()));
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  if (address.ca_file.empty()) {
+    SSL_CTX_set_default_verify_paths(context.get());
+  } else if (SSL_CTX_load_verify_locations(context.get(), address.ca_file.c_str(), nullptr) != 1) {
+    return unusable("CA file", address.ca_file);
+  }
+  if (address.certificate.empty()) return context;
+  if (SSL_CTX_use_certificate_chain_file(context.get(), address.certificate.c_str()) != 1)
+    return unusable("certificate", address.certificate);
+  const std::string& key = address.key.empty() ? address.certificate : address.key;
+  if (SSL_CTX_use_PrivateKey_file(context.get(), key.c_str(), SSL_FILETYPE_PEM) != 1)
+    return unusable("key", key);
+  return context;
+}
+
+bool is_ip(const std::string& name) {
+  unsigned char bytes[sizeof(in6_addr)];
+  return inet_pton(AF_INET, name.c_str(), bytes) == 1 || inet_pton(AF_INET6, name.c_str(), bytes) == 1;
+}
+
+// The name the certificate must carry. An address is compared as one, and never sent as a name.
+void expect_name(SSL* session, const std::string& name) {
+  if (is_ip(name)) {
+    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), name.c_str());
+    return;
+  }
+  SSL_set1_host(session, name.c_str());
+  SSL_set_tlsext_host_name(session, name.c_str());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Wire>> secure(int fd, const Address& address, Deadline deadline) {
+  Closer closer{fd};
+  auto context = make_context(address);
+  if (!context) return fail(context.error());
+  Session session(SSL_new(context->get()), SSL_free);
+  if (!session || SSL_set_fd(session.get(), fd) != 1)
+    return fail(Code::unavailable, fmt::format("TLS cannot be used: {}.", last_error()));
+  const std::string& name = address.server_name.empty() ? address.host : address.server_name;
+  expect_name(session.get(), name);
+  for (;;) {
+    std::size_t ignored = 0;
+    const Step step = outcome(session.get(), SSL_connect(session.get()), ignored);
+    if (step == Step::done) break;
+    if ((step == Step::needs_read || step == Step::needs_write) && wait_for(fd, step, deadline)) continue;
+    if (const long verdict = SSL_get_verify_result(session.get()); verdict != X509_V_OK) {
+      return fail(
+          Code::config_error,
+          fmt::format("The certificate of Redis at {} is not to be trusted as {}'s: {}. Name its CA with "
+                      "?ca=FILE, and its name with &server_name=NAME.",
+                      address.shown(), name, X509_verify_cert_error_string(verdict)));
+    }
+    return fail(
+        Code::unavailable,
+        fmt::format("Cannot begin TLS with Redis at {}: {}. Ask again, or check that "
+                    "the server speaks TLS on this port.",
+                    address.shown(),
+                    step == Step::failed || step == Step::closed ? last_error() : "it did not answer"));
+  }
+  closer.fd = -1;
+  return std::make_unique<SecureSocket>(fd, std::move(*context), std::move(session));
+}
+
+}  // namespace leasehold::redis

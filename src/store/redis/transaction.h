@@ -1,0 +1,209 @@
+// One body's view of Redis and what it wants to change.
+//
+// Everything is read into tables in memory, once, and from then on watched; the body's writes go there too,
+// so it sees them. What was read in one round trip was read at one moment. If the body asks for more, the new
+// keys are watched and read as well, and the server says whether any key watched so far has changed
+// meanwhile: then the body ends and runs again. So a body never sees half of another's writes, even one that
+// is going to be thrown away. At the end the differences are written by MULTI/EXEC.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "store/memory/tables.h"
+#include "store/redis/connection.h"
+#include "store/redis/hints.h"
+#include "store/redis/keys.h"
+#include "store/redis/redis_store.h"
+#include "store/redis/round.h"
+#include "store/store.h"
+
+namespace leasehold::redis {
+
+// What transactions of one store share.
+struct Shared {
+  RedisOptions options;
+  Hints hints;
+
+  // Keys that are only ever written, and were found to be of the right type (or absent) once.
+  std::mutex mutex;
+  std::unordered_set<std::string> proven;
+};
+
+// What one run of a body leaves for the next one.
+struct Leftover {
+  std::vector<LeaseId> leases;   // Ids that a body uses without reading them, and that exist.
+  std::vector<GroupId> tickets;  // The same.
+  std::string below;             // A directory it looked below, which every request there disturbs.
+  std::string intent;            // Not empty: announced, so that others hold back for a moment.
+};
+
+// Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
+class RedisTransaction final : public Transaction {
+ public:
+  RedisTransaction(Connection& connection, Shared& shared, const Keys& keys, bool writes, Leftover& leftover)
+      : connection_(connection), shared_(shared), keys_(keys), writes_(writes), leftover_(leftover) {}
+
+  // Reads the footprint. Throws.
+  void begin(const Footprint& footprint);
+
+  // False: something changed that was read; nothing was written. Throws Failure: outcome_unknown if the
+  // server may have done it.
+  bool commit();
+
+  Time now() const override { return now_; }
+  WallTime wall() const override { return wall_; }
+  std::vector<Lease> leases_at(const Scope& scope) override;
+  std::vector<Ticket> tickets_at(const Scope& scope) override;
+  std::optional<Lease> lease(const LeaseId& id) override;
+  std::optional<Ticket> ticket(const GroupId& id) override;
+  std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override;
+  std::vector<Lease> leases(const Filter& filter) override;
+  std::vector<Ticket> tickets(const Filter& filter) override;
+  std::size_t lease_count(const Owner& owner) override;
+  std::vector<Notice> notices(const Owner& owner) override;
+  std::optional<Answer> answer(const Owner& owner, const std::string& key) override;
+  std::optional<Contention> contention(const Owner& owner, const std::string& path) override;
+  std::vector<Contention> contentions(const Filter& filter) override;
+  std::vector<Setting> settings() override;
+  Due due(Time moment, std::size_t limit) override;
+  std::vector<Event> history(const HistoryQuery& query) override;
+
+  Token next_token() override;
+  void put(const Lease& lease) override;
+  void put(const Ticket& ticket) override;
+  void put(const Answer& answer) override;
+  void put(const Notice& notice) override;
+  void erase(const Notice& notice) override;
+  void put(const Contention& contention) override;
+  void erase(const Contention& contention) override;
+  void put(const Setting& setting) override;
+  void erase_setting(const std::string& stored_key) override;
+  void append(Event event) override { events_.push_back(std::move(event)); }
+  void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
+  std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;
+
+ private:
+  // A record under its id: how it is in Redis (if that is known), and whether the body wrote it.
+  template <class Record>
+  struct Known {
+    std::optional<Record> stored;
+    bool is_protected = false;  // Any change of it in Redis will be noticed.
+    bool is_new = false;        // Written without having been read: taken for new until somebody asks.
+    bool is_changed = false;    // By the body.
+  };
+
+  // load.cc
+  void run(Round& round);
+  void emit_paths(const Round& round, std::vector<std::string>& words, std::vector<Round::Handler>& handlers);
+  void check_undisturbed(ReplyView client_info);
+  bool learn_key(Round& round, std::string key, bool watch = true);
+  void want_path(Round& round, const std::string& path);
+  void want_scope(Round& round, const Scope& scope);
+  void want_below(Round& round, const std::string& path);
+  void want_string(Round& round, const std::string& key, Round::Handler handler);
+  void want_lease(Round& round, const LeaseId& id);
+  void want_ticket(Round& round, const GroupId& id);
+  void want_owner(Round& round, const Owner& owner);
+  void want_contentions(Round& round, std::string_view owner_text);
+  void want_leases_of(Round& round, const Owner& owner, std::size_t most);
+  void want_new(Round& round);
+  void want_found_below(Round& round);
+  void want_paths_of_leases(Round& round);
+  void want_waiters(Round& round);
+  void load(Round& round);  // Runs it, and what it leads to.
+  void ensure(const Scope& scope);
+  void ensure_nothing_is_new();
+
+  void learn_document(const std::string& key, ReplyView document);
+  void learn_queue(const std::string& key, ReplyView queue);
+  void learn_lease(Lease lease, bool is_protected);
+  void learn_ticket(Ticket ticket, bool is_protected);
+  void learn_pairs(ReplyView pairs, std::size_t first, bool is_protected);
+  void must_be_whole(const std::string& key) const;
+
+  // reads.cc
+  std::vector<std::string> members(const std::string& key);
+  void load_by_score(const std::string& key, const std::string& prefix, bool leases,
+                     std::vector<std::string> range, std::size_t limit, bool watch = false);
+  void load_all_leases();
+  std::size_t count_of(const Owner& owner);
+
+  // writes.cc
+  std::size_t forget_dropped(std::size_t limit);
+  std::size_t forget_history(WallTime before, std::size_t limit);
+  void want_dropped(Round& round, const std::string& member);
+  static std::string drop_name(const Answer& answer);
+  static std::string drop_name(const Owner& owner, const std::string& notice);
+  static std::string drop_name(std::string_view owner_text, std::string_view path);
+
+  // commit.cc
+  struct Commands;
+  void want_for_write(Round& round);
+  void respect_intent() const;
+  void write_lease(Commands& commands, const LeaseId& id);
+  void write_indexes(Commands& commands, const std::optional<Lease>& before,
+                     const std::optional<Lease>& after);
+  void write_path(Commands& commands, const std::string& path);
+  void write_ticket(Commands& commands, const GroupId& id);
+  void write_queue_index(Commands& commands, const std::string& path);
+  void write_kept(Commands& commands);
+  void write_contentions(Commands& commands);
+  void write_settings(Commands& commands);
+  void write_events(Commands& commands);
+  bool execute(Commands& commands);
+  void remember();
+
+  Connection& connection_;
+  Shared& shared_;
+  const Keys& keys_;
+  const bool writes_;
+  Leftover& leftover_;
+
+  Time now_;
+  WallTime wall_;
+  std::int64_t server_ms_ = 0;
+  bool began_ = false;
+  std::uint64_t next_token_ = 0;
+  std::uint64_t token_end_ = 0;
+  std::string foreign_intent_;
+
+  Tables tables_;
+  std::unordered_set<std::string> loaded_;            // Keys that were read.
+  std::unordered_map<std::string, std::string> bad_;  // Those that cannot be what we wrote, and why.
+  std::unordered_map<std::string, Known<Lease>> known_leases_;
+  std::unordered_map<std::string, Known<Ticket>> known_tickets_;
+  std::unordered_map<std::string, std::size_t> held_;                // By owner key: how many are stored.
+  std::vector<std::string> found_below_;                             // Paths to load next.
+  std::unordered_map<std::string, std::vector<std::string>> lists_;  // Members of sets and lists, by key.
+
+  // What the body changed, in order.
+  std::vector<LeaseId> changed_leases_;
+  std::vector<GroupId> changed_tickets_;
+  std::map<std::string, std::pair<Owner, std::optional<Notice>>> changed_notices_;
+  std::map<std::string, std::optional<Answer>> changed_answers_;  // By owner and key, as in the key's name.
+  // By the owner's key and the path.
+  std::map<std::pair<std::string, std::string>, std::optional<Contention>> changed_contentions_;
+  std::map<std::string, Setting> settings_;  // By stored key; complete once `configs` is loaded.
+  std::map<std::string, std::optional<Setting>> changed_settings_;
+  std::unordered_map<std::string, std::string> texts_;  // Leases as they are going to be written.
+  std::vector<Event> events_;
+  std::vector<GroupId> bells_;
+  std::vector<std::string> trimmed_;                        // Events that are to go.
+  std::vector<std::pair<std::string, std::string>> stale_;  // Members of sorted sets that lead nowhere.
+};
+
+// When a lease, or a wait, may be over.
+Time earliest_deadline(const Lease& lease);
+Time earliest_deadline(const Ticket& ticket);
+// As the score of what is active: not below 0. What has ended has its moment below 0.
+std::string active_score(Time deadline);
+std::string ended_score(Time ended_at);
+
+}  // namespace leasehold::redis

@@ -1,0 +1,137 @@
+#include "store/redis/wire.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "util/utf8.h"
+
+namespace leasehold::redis {
+namespace {
+
+class Socket final : public Wire {
+ public:
+  explicit Socket(int fd) : fd_(fd) {}
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  ~Socket() override { close(fd_); }
+
+  int fd() const override { return fd_; }
+
+  Step read(char* to, std::size_t size, std::size_t& moved) override {
+    return outcome(recv(fd_, to, size, 0), moved, Step::needs_read);
+  }
+
+  Step write(const char* from, std::size_t size, std::size_t& moved) override {
+    return outcome(send(fd_, from, size, MSG_NOSIGNAL), moved, Step::needs_write);
+  }
+
+ private:
+  static Step outcome(ssize_t result, std::size_t& moved, Step otherwise) {
+    if (result > 0) {
+      moved = static_cast<std::size_t>(result);
+      return Step::done;
+    }
+    if (result == 0) return Step::closed;
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return otherwise;
+    return errno == ECONNRESET || errno == EPIPE ? Step::closed : Step::failed;
+  }
+
+  const int fd_;
+};
+
+std::unexpected<Error> unreachable(const Address& address, std::string_view why) {
+  return fail(
+      Code::unavailable,
+      fmt::format("Cannot connect to Redis at {}: {}. Check that the server runs and can be reached from "
+                  "here, then ask again.",
+                  address.shown(), why));
+}
+
+// The descriptor of an open connection, or -1 and errno.
+int connect_to(const sockaddr* address, socklen_t size, int family, Deadline deadline) {
+  const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -1;
+  int error = 0;
+  if (::connect(fd, address, size) != 0) {
+    error = errno;
+    if (error == EINPROGRESS) {
+      socklen_t length = sizeof error;
+      error = ETIMEDOUT;
+      if (wait_for(fd, Step::needs_write, deadline)) getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    }
+  }
+  if (error == 0) return fd;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+Result<int> connect_unix(const Address& address, Deadline deadline) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  if (address.socket.size() >= sizeof name.sun_path) {
+    return fail(Code::config_error,
+                fmt::format("The path of the Unix socket {} is too long; at most {} bytes are allowed.",
+                            in_sentence(address.socket), sizeof name.sun_path - 1));
+  }
+  std::memcpy(name.sun_path, address.socket.data(), address.socket.size());
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how sockets take addresses.
+  const int fd = connect_to(reinterpret_cast<const sockaddr*>(&name), sizeof name, AF_UNIX, deadline);
+  if (fd < 0) return unreachable(address, std::strerror(errno));
+  return fd;
+}
+
+Result<int> connect_tcp(const Address& address, Deadline deadline) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int error = getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found); error != 0)
+    return unreachable(address, gai_strerror(error));
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
+  int error = ETIMEDOUT;
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    const int fd = connect_to(one->ai_addr, one->ai_addrlen, one->ai_family, deadline);
+    if (fd < 0) {
+      error = errno;
+      continue;
+    }
+    const int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    return fd;
+  }
+  return unreachable(address, std::strerror(error));
+}
+
+}  // namespace
+
+bool wait_for(int fd, Step step, Deadline deadline) {
+  pollfd waiting{fd, static_cast<short>(step == Step::needs_write ? POLLOUT : POLLIN), 0};
+  for (;;) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return false;
+    const int ready = poll(&waiting, 1, static_cast<int>(left.count()));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+  }
+}
+
+Result<std::unique_ptr<Wire>> connect(const Address& address, Deadline deadline) {
+  const Result<int> fd =
+      address.socket.empty() ? connect_tcp(address, deadline) : connect_unix(address, deadline);
+  if (!fd) return fail(fd.error());
+  if (address.tls) return secure(*fd, address, deadline);
+  return std::make_unique<Socket>(*fd);
+}
+
+}  // namespace leasehold::redis
