@@ -127,18 +127,18 @@ void compare_with_bare_store(Report& report) {
               .goal = "<= 1.15"});
 }
 
-void take_many(LeaseManager& manager, const Caller& who, Duration ttl) {
+void take_many(LeaseManager& manager, const Caller& who, const std::string& folder, Duration ttl) {
   for (int first = 0; first < kLeases; first += kPathsAtATime) {
     AcquireRequest request = {.caller = who, .ttl = ttl};
     for (int i = first; i < first + kPathsAtATime; ++i)
-      request.paths.push_back({.path = file_name("many", i)});
+      request.paths.push_back({.path = file_name(folder, i)});
     must_grant(manager.acquire(request));
   }
 }
 
 void renew_many(Report& report, LeaseManager& manager, const std::string& store) {
   const Caller who = caller(1);
-  take_many(manager, who, 1h);
+  take_many(manager, who, "renewed", 1h);
   std::vector<double> rates;
   for (int round = 0; round < 3; ++round) {
     const auto start = Clock::now();
@@ -154,7 +154,7 @@ void renew_many(Report& report, LeaseManager& manager, const std::string& store)
 
 // A manager of its own for those who acquire meanwhile, as another process would have.
 void sweep_many(Report& report, LeaseManager& manager, LeaseManager& other, const std::string& store) {
-  take_many(manager, caller(2), 1ms);
+  take_many(manager, caller(2), "ended", 1ms);
   std::atomic<bool> done = false;
   std::vector<double> meanwhile;
   std::thread acquires([&] {

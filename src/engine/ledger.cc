@@ -98,11 +98,11 @@ void Ledger::extend(Lease& lease, const std::string& reason) {
   write(lease, EventType::renewed, Status::active, {{}, reason});
 }
 
-void Ledger::extend_all(const Owner& owner, std::vector<Lease>& leases) {
+void Ledger::extend_all(const Owner& owner, const std::vector<Lease*>& leases) {
   if (leases.empty()) return;
-  for (Lease& lease : leases) {
-    lease.updated_at = now();
-    transaction_.put(lease);
+  for (Lease* lease : leases) {
+    lease->updated_at = now();
+    transaction_.put(*lease);
   }
   append({.type = EventType::renewed,
           .owner = owner,

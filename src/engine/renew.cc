@@ -45,7 +45,7 @@ Outcome renew_one(Ledger& ledger, const RenewRequest& request, const std::option
   lease->last_heartbeat_at = ledger.now();
   take_process(lease->holder, request.caller.holder);
   ++lease->renewal_count;
-  outcome.lease = lease;
+  outcome.lease = std::move(lease);
   return outcome;
 }
 
@@ -63,19 +63,18 @@ Result<Outcomes> renew(Transaction& transaction, const Context& context, const R
 
   Ledger ledger(transaction, context);
   Outcomes answer;
-  std::vector<Lease> renewed;
-  for (Target& target : select(transaction, request.caller, request.which)) {
-    answer.outcomes.push_back(renew_one(ledger, request, ttl, target));
-    if (!answer.outcomes.back().error) renewed.push_back(*answer.outcomes.back().lease);
+  std::vector<Target> targets = select(transaction, request.caller, request.which);
+  answer.outcomes.reserve(targets.size());
+  for (Target& target : targets) answer.outcomes.push_back(renew_one(ledger, request, ttl, target));
+  // Written in place, so that they are answered as they are stored: an owner may have a hundred thousand.
+  std::vector<Lease*> renewed;
+  for (Outcome& outcome : answer.outcomes) {
+    if (!outcome.error) renewed.push_back(&*outcome.lease);
   }
   if (request.which.all) {
     ledger.extend_all(request.caller.holder.owner, renewed);
   } else {
-    for (Lease& lease : renewed) ledger.extend(lease, {});
-  }
-  // Answered as they are stored now.
-  for (auto lease = renewed.begin(); Outcome & outcome : answer.outcomes) {
-    if (!outcome.error) outcome.lease = *lease++;
+    for (Lease* lease : renewed) ledger.extend(*lease, {});
   }
   settle(ledger);
   answer.notices = take_notices(transaction, request.caller.holder.owner);

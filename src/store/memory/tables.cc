@@ -114,8 +114,14 @@ std::optional<Answer> Tables::set_answer(const Owner& owner, const std::string& 
 
 std::optional<Notice> Tables::set_notice(const std::string& id, std::optional<Notice> value) {
   std::optional<Notice> before;
-  if (auto found = notices_.find(id); found != notices_.end()) before = found->second;
+  if (auto found = notices_.find(id); found != notices_.end()) {
+    before = found->second;
+    const auto of_owner = notices_by_owner_.find(before->owner);
+    of_owner->second.erase(id);
+    if (of_owner->second.empty()) notices_by_owner_.erase(of_owner);
+  }
   if (value) {
+    notices_by_owner_[value->owner].insert(id);
     notices_.insert_or_assign(id, std::move(*value));
   } else {
     notices_.erase(id);
@@ -219,8 +225,10 @@ std::size_t Tables::lease_count(const Owner& owner) const {
 
 std::vector<Notice> Tables::notices(const Owner& owner) const {
   std::vector<Notice> found;
-  for (const auto& [id, notice] : notices_) {
-    if (notice.owner == owner) found.push_back(notice);
+  const auto of_owner = notices_by_owner_.find(owner);
+  if (of_owner == notices_by_owner_.end()) return found;
+  for (const std::string& id : of_owner->second) {
+    found.push_back(notices_.at(id));
   }
   return found;
 }

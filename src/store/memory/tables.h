@@ -80,6 +80,7 @@ class Tables {
   std::map<std::pair<Owner, std::string>, Answer> answers_;
   std::map<std::string, Notice> notices_;
   std::map<std::pair<Owner, std::string>, Contention> contentions_;
+  std::map<Owner, std::set<std::string>> notices_by_owner_;
 };
 
 }  // namespace leasehold
