@@ -45,6 +45,13 @@ void update(std::set<Value>& index, const Value& value, bool insert) {
 
 }  // namespace
 
+// As a renewal leaves it: every index but that of deadlines stays as it is.
+bool Tables::only_time_changes(const StoredLease& before, const StoredLease& after) {
+  return before.lease.status == Status::active && after.lease.status == Status::active &&
+         before.lease.path == after.lease.path && before.lease.holder.owner == after.lease.holder.owner &&
+         (after.insertion == 0 || after.insertion == before.insertion);
+}
+
 void Tables::index(const StoredLease& stored, bool insert) {
   const Lease& lease = stored.lease;
   if (lease.status == Status::active) {
@@ -75,6 +82,13 @@ void Tables::index(const Ticket& ticket, bool insert) {
 std::optional<Tables::StoredLease> Tables::set_lease(const LeaseId& id, std::optional<StoredLease> value) {
   std::optional<StoredLease> before;
   if (auto found = leases_.find(id); found != leases_.end()) {
+    if (value && only_time_changes(found->second, *value)) {
+      update(active_by_deadline_, {earliest_deadline(found->second.lease), id}, false);
+      update(active_by_deadline_, {earliest_deadline(value->lease), id}, true);
+      value->insertion = found->second.insertion;
+      std::swap(found->second, *value);
+      return value;
+    }
     index(found->second, false);
     before = std::move(found->second);
     leases_.erase(found);

@@ -61,6 +61,7 @@ class Tables {
   template <class RecordId>
   static std::vector<RecordId> candidates(const ByPath<RecordId>& index, const Scope& scope);
 
+  static bool only_time_changes(const StoredLease& before, const StoredLease& after);
   void index(const StoredLease& stored, bool insert);
   void index(const Ticket& ticket, bool insert);
 
