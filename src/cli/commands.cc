@@ -1,30 +1,74 @@
+#include "cli/commands.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
-#include "cli/command.h"
+#include "cli/did_you_mean.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
 
-int help(std::span<const std::string_view>) {
-  fmt::print("usage: lease <command> [arguments]\n\n");
-  for (const Command* command : commands()) fmt::print("  {:<10} {}\n", command->name, command->summary);
-  return 0;
-}
+// The gate's commands will stand between those that look and those that care for the store.
+constexpr std::array kCommands = {
+    &kAcquire,      &kRelease, &kRenew,    &kCheck,      &kRun,     &kUpgrade, &kDowngrade, &kTransfer,
+    &kForceRelease, &kStatus,  &kLs,       &kWatch,      &kHistory, &kAgents,  &kPairs,     &kConfig,
+    &kGc,           &kDoctor,  &kRepoLock, &kCompletion, &kDemo,    &kVersion, &kHelp,
+};
 
-int version(std::span<const std::string_view>) {
-  fmt::print("lease {}\n", LEASEHOLD_VERSION);
-  return 0;
-}
+constexpr OptionSpec kOwnerOptions[] = {
+    {"--agent", "NAME", "Act for this agent instead of LEASE_AGENT, the agent around, or user@host"},
+    {"--session", "ID", "Act in this session instead of LEASE_SESSION, or the agent's own"},
+};
 
-constexpr std::array kCommands = {&kDemo, &kRepoLock, &kVersion, &kHelp};
+constexpr OptionSpec kWorkspaceOptions[] = {
+    {"-C,--workspace", "DIR", "Work as if started in this folder"},
+    {"--store", "URL", "Use this store (LEASE_STORE)"},
+    {"--profile", "NAME", "Use the defaults of this profile (LEASE_PROFILE)", "agent session job"},
+    {"--set", "NAME=VALUE", "Set any other setting for this call (see: lease config list)", {}, true},
+};
+
+constexpr OptionSpec kCommonOptions[] = {
+    {"--json", {}, "Answer with one JSON document, errors too"},
+    {"--color", "WHEN", "Colour the output", "auto always never"},
+    {"-q,--quiet", {}, "Say nothing but errors; the exit status tells"},
+    {"-v,--verbose", {}, "Say more, and on standard error what happens to leases"},
+    {"-h,--help", {}, "Print this"},
+};
+
+// Filters and targets of some commands are spelled like an owner.
+bool has_own(const Command& command, const OptionSpec& shared) {
+  return std::ranges::any_of(command.options,
+                             [&](const OptionSpec& own) { return own.names == shared.names; });
+}
 
 }  // namespace
 
-const Command kHelp = {"help", "lease help", "Print this", help};
-const Command kVersion = {"version", "lease version", "Print the version", version};
-
 std::span<const Command* const> commands() { return kCommands; }
+
+const Command* find_command(std::string_view name) {
+  const auto* const found = std::ranges::find(kCommands, name, &Command::name);
+  return found == kCommands.end() ? nullptr : *found;
+}
+
+Error no_such_command(std::string_view name) {
+  // Enough of it to be recognised: it may be a whole file that was passed by mistake.
+  constexpr std::size_t kShownBytes = 40;
+  std::array<std::string_view, kCommands.size()> names;
+  std::ranges::transform(kCommands, names.begin(), &Command::name);
+  return {Code::invalid_argument,
+          fmt::format("There is no command {}{}.{} See: lease help", in_quotes(name.substr(0, kShownBytes)),
+                      name.size() > kShownBytes ? "..." : "", did_you_mean(name, names))};
+}
+
+OptionGroups option_groups(const Command& command) {
+  OptionGroups result = {{{"Options", command.options}, {}, {}, {"Common options", kCommonOptions}}};
+  if (command.uses == Uses::owner && !has_own(command, kOwnerOptions[0]))
+    result.groups[1] = {"Who acts", kOwnerOptions};
+  if (command.uses != Uses::nothing) result.groups[2] = {"Where", kWorkspaceOptions};
+  return result;
+}
 
 }  // namespace leasehold

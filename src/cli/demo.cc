@@ -10,16 +10,9 @@
 #include <fstream>
 #include <thread>
 
-#include "cli/command.h"
-#include "engine/explain.h"
-#include "env/boottime_clock.h"
-#include "env/system_random.h"
-#include "manager/lease_manager.h"
-#include "store/memory/memory_store.h"
-#include "workspace/disk_pairs.h"
-#include "workspace/pair_config.h"
-#include "workspace/path_intake.h"
-#include "workspace/workspace.h"
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "leasehold/open.h"
 
 namespace leasehold {
 namespace {
@@ -51,13 +44,6 @@ class TemporaryWorkspace {
 
  private:
   std::string root_;
-};
-
-class NobodyToWatch final : public LivenessProbe {
- public:
-  Verdict look_at(const Process&) override {
-    return {Liveness::unknown, "the demo's agents are not processes"};
-  }
 };
 
 Caller caller_named(const std::string& agent) {
@@ -104,8 +90,7 @@ void print_answer(const std::string& agent, const AcquireAnswer& answer) {
 
 class Demo {
  public:
-  Demo(LeaseManager& manager, const Workspace& workspace, const PairRules& rules)
-      : manager_(manager), workspace_(workspace), rules_(rules) {}
+  explicit Demo(OpenWorkspace& workspace) : workspace_(workspace), client_(workspace.client()) {}
 
   Result<void> run() {
     title("ann wants src/greeting.ts; its test comes along");
@@ -130,19 +115,17 @@ class Demo {
 
  private:
   Result<AcquireRequest> request(const std::string& agent) {
-    const auto key = key_from_os(workspace_, {"src/greeting.ts", workspace_.root});
-    if (!key) return fail(key.error());
-    AcquireRequest request = {
-        .caller = caller_named(agent), .paths = {{.path = *key}}, .reason = "translate the greeting"};
-    add_pairs(request.paths, pairs_on_disk(workspace_, rules_, std::span(&*key, 1)));
-    return request;
+    auto paths = workspace_.wanted({{.path = "src/greeting.ts"}});
+    if (!paths) return fail(paths.error());
+    return AcquireRequest{
+        .caller = caller_named(agent), .paths = *std::move(paths), .reason = "translate the greeting"};
   }
 
   Result<AcquireAnswer> acquire(const std::string& agent, std::optional<Duration> wait) {
     auto asked = request(agent);
     if (!asked) return fail(asked.error());
     asked->wait = wait;
-    return wait ? manager_.acquire_and_wait(*asked) : manager_.acquire(*asked);
+    return wait ? client_->acquire_and_wait(*asked) : client_->acquire(*asked);
   }
 
   Result<void> wait_and_release() {
@@ -156,7 +139,7 @@ class Demo {
     // Without a wait, be it by an error, there is nothing to wait for here.
     while (!answered && !bob_waits()) std::this_thread::yield();
     fmt::print("  bob waits\n");
-    const auto released = manager_.release(
+    const auto released = client_->release(
         {.caller = caller_named("ann"), .which = {.paths = {"/src/greeting.ts"}}, .token = {}});
     if (!released) return fail(released.error());
     fmt::print("  ann releases /src/greeting.ts, and with it the test that pairing added\n");
@@ -172,14 +155,14 @@ class Demo {
   }
 
   bool bob_waits() {
-    const auto board = manager_.board();
+    const auto board = client_->board();
     if (!board) return true;  // The error will show in bob's own answer.
     return std::ranges::any_of(board->rows,
                                [](const BoardRow& row) { return row.lease.status == Status::pending; });
   }
 
   Result<void> hand_over() {
-    const auto moved = manager_.transfer({.caller = caller_named("bob"),
+    const auto moved = client_->transfer({.caller = caller_named("bob"),
                                           .which = {.paths = {"/src/greeting.ts"}},
                                           .to = caller_named("cyd").holder,
                                           .note = "French is done, German is yours"});
@@ -190,7 +173,7 @@ class Demo {
       fmt::print("  {} holds {} {} token {}\n", outcome.lease->holder.owner.agent_id, outcome.lease->path,
                  word(outcome.lease->mode), outcome.lease->token.value);
     }
-    const auto old = manager_.check(caller_named("bob"), "/src/greeting.ts", bobs_token_);
+    const auto old = client_->check(caller_named("bob"), "/src/greeting.ts", bobs_token_);
     if (!old) return fail(old.error());
     if (old->error) fmt::print("  bob's old token no longer writes: {}\n", info(old->error->code).name);
     const auto cyds = acquire("cyd", {});
@@ -200,7 +183,7 @@ class Demo {
   }
 
   Result<void> print_history() {
-    const auto events = manager_.history({.path = "/src/greeting.ts"});
+    const auto events = client_->history({.path = "/src/greeting.ts"});
     if (!events) return fail(events.error());
     for (const Event& event : *events) {
       fmt::print("  {:<9} {:<4} {}{}{}\n", word(event.type), event.owner.agent_id, word(event.mode),
@@ -209,9 +192,8 @@ class Demo {
     return {};
   }
 
-  LeaseManager& manager_;
-  const Workspace& workspace_;
-  const PairRules& rules_;
+  OpenWorkspace& workspace_;
+  std::shared_ptr<Client> client_;
   Token bobs_token_;
 };
 
@@ -222,29 +204,29 @@ Result<void> run_demo() {
     return fail(Code::unavailable,
                 "Cannot make a temporary workspace. Check that TMPDIR is a folder you can write to.");
   }
-  const Result<Workspace> workspace = find_workspace(files.root());
+  const auto workspace = open_workspace({.place = files.root(), .settings = {{"store", "memory:"}}});
   if (!workspace) return fail(workspace.error());
-  const Result<PairRules> rules = pair_rules(workspace->config, kConfigFileName);
-  if (!rules) return fail(rules.error());
-
-  const BoottimeClock clock;
-  const std::unique_ptr<Store> store = open_memory_store(clock);
-  NobodyToWatch liveness;
-  SystemRandom random;
-  LeaseManager manager({liveness, random}, *store, "demo", Policy{});
   fmt::print("Two agents, one file and its test, in a temporary workspace.\n");
-  return Demo(manager, *workspace, *rules).run();
+  return Demo(**workspace).run();
 }
 
-int demo(std::span<const std::string_view>) {
+Result<int> run(Call&) {
   const Result<void> done = run_demo();
-  if (done) return 0;
-  fmt::print(stderr, "lease demo: {}\n", done.error().message);
-  return info(done.error().code).exit_code;
+  if (!done) return fail(done.error());
+  return 0;
 }
 
 }  // namespace
 
-const Command kDemo = {"demo", "lease demo", "Watch two agents share a file, in a temporary workspace", demo};
+const Command kDemo = {
+    .name = "demo",
+    .synopsis = "",
+    .summary = "Watch two agents share a file, in a temporary workspace",
+    .description =
+        "Plays a short scene with the real rules: two agents want one file and its test. Nothing stays "
+        "behind.",
+    .uses = Uses::nothing,
+    .run = run,
+};
 
 }  // namespace leasehold

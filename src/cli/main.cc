@@ -1,25 +1,22 @@
 #include <fmt/format.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 #include <vector>
 
-#include "cli/command.h"
-#include "leasehold/error.h"
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "cli/help_text.h"
 #include "run/standard_descriptors.h"
-#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
 
-using Arguments = std::span<const std::string_view>;
-
-int bad_usage(std::string_view message) {
-  fmt::print(stderr, "lease: {}\n", message);
-  return info(Code::invalid_argument).exit_code;
-}
+using Words = std::span<const std::string_view>;
 
 // Other programs taught people to write these.
 std::string_view without_dashes(std::string_view name) {
@@ -28,33 +25,58 @@ std::string_view without_dashes(std::string_view name) {
   return name;
 }
 
-int run(Arguments arguments) {
-  if (arguments.empty()) return kHelp.run({});
-  const std::string_view name = arguments.front();
-  const auto all = commands();
-  const auto found = std::ranges::find(all, without_dashes(name), &Command::name);
-  if (found == all.end()) {
-    // Enough of it to be recognised: it may be a whole file that was passed by mistake.
-    constexpr std::size_t kShownBytes = 40;
-    const std::string shown =
-        in_quotes(name.substr(0, kShownBytes)) + (name.size() > kShownBytes ? "..." : "");
-    return bad_usage(fmt::format("There is no command {}. See: lease help", shown));
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+bool is_coloured(const std::optional<std::string>& when, int descriptor) {
+  if (when == "always") return true;
+  if (when == "never") return false;
+  if (is_set("NO_COLOR")) return false;
+  if (is_set("FORCE_COLOR") || is_set("CLICOLOR_FORCE")) return true;
+  const char* const terminal = std::getenv("TERM");
+  return ::isatty(descriptor) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+// Before the arguments are understood, and should they not be: an error in the form that was asked for.
+Output before_parsing(Words words) {
+  const auto end = std::ranges::find(words, "--");
+  return Output({.json = std::find(words.begin(), end, "--json") != end});
+}
+
+Output output_for(const Arguments& arguments) {
+  const auto when = arguments.text("color");
+  return Output({.json = arguments.has("json"),
+                 .quiet = arguments.has("quiet"),
+                 .verbose = arguments.has("verbose"),
+                 .colour_out = is_coloured(when, STDOUT_FILENO),
+                 .colour_err = is_coloured(when, STDERR_FILENO)});
+}
+
+int run(Words words) {
+  const std::string_view name = words.empty() ? kHelp.name : without_dashes(words.front());
+  const Words rest = words.empty() ? words : words.subspan(1);
+  const Command* const command = find_command(name);
+  if (command == nullptr) return report(before_parsing(rest), no_such_command(name));
+  auto arguments = Arguments::parse(*command, rest);
+  if (!arguments) return report(before_parsing(rest), arguments.error());
+  const Output output = output_for(*arguments);
+  if (arguments->has("help")) {
+    Output({}).print(help_text(*command));
+    return 0;
   }
-  const Command& command = **found;
-  const Arguments rest = arguments.subspan(1);
-  if (rest.size() > command.arguments_max) {
-    return bad_usage(fmt::format("{} takes no argument {}. Usage: {}", command.name,
-                                 in_quotes(rest[command.arguments_max].substr(0, 40)), command.usage));
-  }
-  return command.run(rest);
+  Call call(*command, *std::move(arguments), output);
+  const Result<int> status = command->run(call);
+  return status ? *status : report(output, status.error());
 }
 
 // An answer that nobody can read is no answer: a full disk must not look like success.
-int run_and_flush(Arguments arguments) {
+int run_and_flush(Words words) {
   int status = 0;
   bool written = true;
   try {
-    status = run(arguments);
+    status = run(words);
   } catch (const std::system_error&) {  // fmt::print, when standard output takes no more.
     written = false;
   }
@@ -68,6 +90,6 @@ int run_and_flush(Arguments arguments) {
 
 int main(int count, char** values) {
   leasehold::keep_standard_descriptors();
-  const std::vector<std::string_view> arguments(values + std::min(count, 1), values + count);
-  return leasehold::run_and_flush(arguments);
+  const std::vector<std::string_view> words(values + std::min(count, 1), values + count);
+  return leasehold::run_and_flush(words);
 }

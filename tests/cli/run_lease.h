@@ -45,6 +45,8 @@ class ScratchFile {
 struct How {
   std::vector<std::string> environment;  // NAME=value, besides PATH.
   std::string out;                       // Where its output goes, if it is not to be caught.
+  std::string cwd;                       // Empty: the test's own.
+  std::string in;                        // What it reads.
 };
 
 inline std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -64,6 +66,10 @@ inline Ran run_lease(std::vector<std::string> arguments, How how = {}) {
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  const ScratchFile in;
+  EXPECT_EQ(pwrite(in.fd(), how.in.data(), how.in.size(), 0), static_cast<ssize_t>(how.in.size()));
+  posix_spawn_file_actions_adddup2(&actions, in.fd(), STDIN_FILENO);
+  if (!how.cwd.empty()) posix_spawn_file_actions_addchdir_np(&actions, how.cwd.c_str());
   posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err.fd(), STDERR_FILENO);
   pid_t pid = 0;

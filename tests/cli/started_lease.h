@@ -9,11 +9,13 @@ namespace leasehold {
 
 class StartedLease {
  public:
-  explicit StartedLease(std::vector<std::string> arguments, std::vector<std::string> environment = {}) {
+  explicit StartedLease(std::vector<std::string> arguments, std::vector<std::string> environment = {},
+                        const std::string& cwd = {}) {
     arguments.insert(arguments.begin(), LEASE_BINARY);
     environment.push_back("PATH=/usr/bin:/bin");
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
+    if (!cwd.empty()) posix_spawn_file_actions_addchdir_np(&actions, cwd.c_str());
     posix_spawn_file_actions_adddup2(&actions, out_.fd(), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, err_.fd(), STDERR_FILENO);
     EXPECT_EQ(posix_spawn(&pid_, LEASE_BINARY, &actions, nullptr, pointers(arguments).data(),

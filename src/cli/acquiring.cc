@@ -1,0 +1,111 @@
+#include "cli/acquiring.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <iterator>
+
+#include "cli/answers.h"
+#include "cli/end_signals.h"
+
+namespace leasehold {
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"--mode", "MODE", "Alone, or together with others who only read", "exclusive shared"},
+    {"--subtree", "DIR", "A folder and all below it, now and later", {}, true},
+    {"--ttl", "DURATION", "How long the leases last unless renewed"},
+    {"--max-renewals", "N", "How often they may be renewed; -1: no limit"},
+    {"--wait", "DURATION", "Wait in the queue for so long if somebody is in the way"},
+    {"--priority", "N", "From -10 to 10; each step counts as ten seconds of waiting"},
+    {"--reason", "TEXT", "What for; others see it"},
+    {"--pr", "ID", "The pull request it is for (LEASE_PR)"},
+    {"--no-pairs", {}, "Only these files, without the tests of sources"},
+    {"--idempotency-key", "KEY", "The same key and request again give the same grant"},
+    {"--room", "NAME", "The room it is for; a busy room refuses"},
+    {"-E,--conflict-exit-code", "N", "Exit with N when somebody is in the way or the wait was in vain"},
+    kNullOption,
+    {"--keep", {}, "Leave the leases held when the command has ended"},
+};
+
+Result<void> add_numbers(const Arguments& arguments, AcquireRequest& request) {
+  auto ttl = arguments.duration("ttl");
+  if (!ttl) return fail(ttl.error());
+  auto wait = arguments.duration("wait");
+  if (!wait) return fail(wait.error());
+  const auto renewals = arguments.number("max-renewals", -1, INT_MAX);
+  if (!renewals) return fail(renewals.error());
+  const auto priority = arguments.number("priority", -10, 10);
+  if (!priority) return fail(priority.error());
+  request.ttl = *ttl;
+  request.wait = *wait;
+  if (*renewals) request.max_renewals = static_cast<int>(**renewals);
+  request.priority = static_cast<int>(priority->value_or(0));
+  return {};
+}
+
+}  // namespace
+
+std::span<const OptionSpec> acquire_options() { return std::span(kOptions).first(std::size(kOptions) - 1); }
+std::span<const OptionSpec> run_options() { return kOptions; }
+
+Result<AcquireRequest> acquire_request(Call& call) {
+  const Arguments& arguments = call.arguments();
+  AcquireRequest request = {.mode = arguments.text("mode") == "shared" ? Mode::shared : Mode::exclusive,
+                            .reason = arguments.text("reason").value_or(""),
+                            .room = arguments.text("room").value_or(""),
+                            .idempotency_key = arguments.text("idempotency-key").value_or("")};
+  if (auto added = add_numbers(arguments, request); !added) return fail(added.error());
+  auto files = call.paths();
+  if (!files) return fail(files.error());
+  std::vector<AskedPath> asked;
+  for (std::string& path : *files) asked.push_back({std::move(path)});
+  for (std::string& folder : arguments.texts("subtree")) asked.push_back({std::move(folder), true});
+  if (asked.empty()) {
+    return fail(
+        Code::invalid_argument,
+        fmt::format("Which files? Name a PATH or --subtree DIR. See: lease help {}", call.command().name));
+  }
+
+  auto workspace = call.workspace(true);
+  if (!workspace) return fail(workspace.error());
+  auto wanted = (*workspace)->wanted(asked, {.cwd = call.cwd(), .pairs = !arguments.has("no-pairs")});
+  if (!wanted) return fail(wanted.error());
+  request.paths = *std::move(wanted);
+  request.caller = call.caller(true);
+  if (const char* trace = std::getenv("TRACEPARENT")) request.trace = trace;
+  return request;
+}
+
+Result<AcquireAnswer> acquire(Client& client, const AcquireRequest& request) {
+  if (!request.wait) return client.acquire(request);
+  const EndSignals signals;
+  return client.acquire_and_wait(request, signals.descriptor());
+}
+
+Result<AcquireAnswer> upgrade(Client& client, const AcquireRequest& request) {
+  const EndSignals signals;
+  std::vector<Notice> told;
+  auto answer = client.upgrade(request);
+  for (;;) {
+    if (!answer) return answer;
+    std::ranges::move(answer->notices, std::back_inserter(told));
+    const auto* queued = std::get_if<Queued>(&answer->decision);
+    if (queued == nullptr) return AcquireAnswer{std::move(answer->decision), std::move(told)};
+    const GroupId ticket = queued->ticket;
+    // Upgrades are rare, and whoever makes one holds the file already: no bell, just a look now and then.
+    constexpr int kLookEveryMs = 100;
+    pollfd cancelled = {signals.descriptor(), POLLIN, 0};
+    if (::poll(&cancelled, 1, kLookEveryMs) > 0) {
+      if (auto gave_up = client.cancel(request.caller, ticket); !gave_up) return fail(gave_up.error());
+      return AcquireAnswer{Refused{Code::lost, "The wait was cancelled. What was shared still is.", {}, {}},
+                           std::move(told)};
+    }
+    answer = client.poll(request.caller, ticket);
+  }
+}
+
+}  // namespace leasehold

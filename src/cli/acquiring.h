@@ -1,0 +1,19 @@
+// What `acquire`, `upgrade` and `run` have in common: a request for paths, which may have to wait.
+#pragma once
+
+#include "cli/call.h"
+
+namespace leasehold {
+
+// The options that acquire_request() reads; those of `run` have --keep as well.
+std::span<const OptionSpec> acquire_options();
+std::span<const OptionSpec> run_options();
+
+// What the arguments ask for. Opens the workspace, and makes its store. Errors: those of the workspace.
+Result<AcquireRequest> acquire_request(Call& call);
+
+// Asks for it, or waits for it. Whoever is interrupted or terminated while it waits gives its place up first.
+Result<AcquireAnswer> acquire(Client& client, const AcquireRequest& request);
+Result<AcquireAnswer> upgrade(Client& client, const AcquireRequest& request);
+
+}  // namespace leasehold

@@ -1,0 +1,94 @@
+#include "cli/answers.h"
+
+#include <fmt/format.h>
+
+#include "cli/render_json.h"
+#include "cli/render_text.h"
+
+namespace leasehold {
+namespace {
+
+constexpr std::int64_t kTokenMax = (std::int64_t{1} << 53) - 1;
+
+}  // namespace
+
+void tell(const Output& out, const std::vector<Notice>& notices) {
+  for (const Notice& notice : notices) out.note(notice_text(notice));
+}
+
+Result<int> answer(Call& call, const AcquireRequest& request, const AcquireAnswer& answer) {
+  const auto* refused = std::get_if<Refused>(&answer.decision);
+  auto status = refused == nullptr ? Result<int>(0) : call.exit_status(refused->code);
+  if (!status) return status;
+  if (call.out().json()) {
+    const auto at = call.moment(request.paths.front().path);
+    if (!at) return fail(at.error());
+    call.out().document(acquire_json(answer, *at));
+    return status;
+  }
+  tell(call.out(), answer.notices);
+  if (refused != nullptr) {
+    call.out().complain(refused->message);
+  } else if (const auto* granted = std::get_if<Granted>(&answer.decision)) {
+    call.out().print(granted_text(*granted, call.out()));
+    if (granted->ttl_clamped) call.out().note("The TTL was cut to the longest there is.");
+  }
+  return status;
+}
+
+Result<int> answer(Call& call, const Outcomes& outcomes, std::string_view done) {
+  int status = 0;
+  for (const Outcome& outcome : outcomes.outcomes) {
+    if (outcome.error && status == 0) status = info(outcome.error->code).exit_code;
+  }
+  if (call.out().json()) {
+    Moment at;
+    if (!outcomes.outcomes.empty() && outcomes.outcomes.front().lease) {
+      auto moment = call.moment(outcomes.outcomes.front().lease->path);
+      if (!moment) return fail(moment.error());
+      at = *moment;
+    }
+    call.out().document(outcomes_json(outcomes, at));
+    return status;
+  }
+  tell(call.out(), outcomes.notices);
+  for (const Outcome& outcome : outcomes.outcomes) {
+    if (outcome.error) {
+      call.out().complain(outcome.error->message);
+    } else {
+      call.out().print(outcome_text(outcome, done, call.out()));
+      if (outcome.ttl_clamped) call.out().note("The TTL was cut to the longest there is.");
+    }
+  }
+  if (outcomes.outcomes.empty()) call.out().note("There was nothing to do: you hold nothing of that kind.");
+  return status;
+}
+
+Result<Selection> selection(Call& call) {
+  const Arguments& arguments = call.arguments();
+  Selection which = {.all = arguments.has("all")};
+  for (std::string& id : arguments.texts("id")) which.ids.push_back({std::move(id)});
+  // For those who act as somebody with --pr it is no way of naming leases.
+  which.pr_id = arguments.text("pr");
+  auto paths = call.paths();
+  if (!paths) return fail(paths.error());
+  auto keys = call.keys(*paths);
+  if (!keys) return fail(keys.error());
+  which.paths = *std::move(keys);
+  const int ways = (which.all ? 1 : 0) + (which.ids.empty() ? 0 : 1) + (which.pr_id ? 1 : 0) +
+                   (which.paths.empty() ? 0 : 1);
+  if (ways == 1) return which;
+  return fail(Code::invalid_argument,
+              fmt::format("{} Name paths, or give one of --id, --all and --pr. See: lease help {}",
+                          ways == 0 ? "Which leases?" : "Leases are named in one way at a time.",
+                          call.command().name));
+}
+
+Result<std::optional<Token>> token(const Arguments& arguments) {
+  const auto number = arguments.number("token", 1, kTokenMax);
+  if (!number) return fail(number.error());
+  if (!*number) return std::nullopt;
+  return Token{static_cast<std::uint64_t>(**number)};
+}
+
+}  // namespace leasehold

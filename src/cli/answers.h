@@ -1,0 +1,35 @@
+// What commands with the same kind of answer have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/call.h"
+
+namespace leasehold {
+
+inline constexpr OptionSpec kNullOption = {
+    "-0,--null", {}, "What \"-\" lists on standard input ends with NUL instead of line ends"};
+
+// How leases are named in calls about some of one's own; selection() reads these.
+inline constexpr OptionSpec kIdOption = {"--id", "ID", "The lease of this id", {}, true};
+inline constexpr OptionSpec kAllOption = {"--all", {}, "All that you hold"};
+inline constexpr OptionSpec kPrOption = {"--pr", "ID", "All that you hold for this pull request"};
+inline constexpr OptionSpec kTokenOption = {"--token", "N", "Only if this is still the token of the grant"};
+
+// Notices, each in a line of standard error.
+void tell(const Output& out, const std::vector<Notice>& notices);
+
+// Grants and refusals. Returns the exit status.
+Result<int> answer(Call& call, const AcquireRequest& request, const AcquireAnswer& answer);
+
+// Calls about several leases; `done` says in a word what became of each. The exit status is that of the
+// first that failed.
+Result<int> answer(Call& call, const Outcomes& outcomes, std::string_view done);
+
+// --id, --all, --pr or the operands. Errors: invalid_argument (none, or two ways at once).
+Result<Selection> selection(Call& call);
+
+Result<std::optional<Token>> token(const Arguments& arguments);
+
+}  // namespace leasehold

@@ -1,0 +1,84 @@
+#include "cli/board.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/past.h"
+#include "model/scope.h"
+
+namespace leasehold {
+namespace {
+
+Board empty_board(WallTime wall) { return {.now = {}, .wall = wall, .rows = {}}; }
+
+WallTime wall_now() {
+  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+}
+
+bool matches(const Stay& stay, const Listing& listing) {
+  const auto overlaps_path = [&](const std::string& path) {
+    return overlaps({path, true}, {stay.path, stay.subtree});
+  };
+  return (listing.paths.empty() || std::ranges::any_of(listing.paths, overlaps_path)) &&
+         (!listing.agent_id || *listing.agent_id == stay.owner.agent_id) &&
+         (!listing.session_id || *listing.session_id == stay.owner.session_id) &&
+         (!listing.pr_id || *listing.pr_id == stay.pr_id);
+}
+
+// On a time line whose zero is the moment that was asked for.
+BoardRow row_of(const Stay& stay, WallTime at) {
+  const Time began = Time{} - std::chrono::duration_cast<std::chrono::nanoseconds>(at - stay.from);
+  Lease lease = {.id = stay.lease_id,
+                 .path = stay.path,
+                 .subtree = stay.subtree,
+                 .mode = stay.mode,
+                 .holder = {.owner = stay.owner, .pr_id = stay.pr_id, .host = {}, .process = {}},
+                 .token = stay.token,
+                 .status = stay.waits ? Status::pending : Status::active};
+  lease.created_at = lease.acquired_at = lease.last_heartbeat_at = lease.updated_at = began;
+  lease.expires_at = kForever;
+  lease.reason = stay.reason;
+  return {std::move(lease), {Liveness::unknown, "history does not tell"}, true};
+}
+
+}  // namespace
+
+Result<Listing> listing(Call& call) {
+  const auto workspace = call.workspace();
+  if (!workspace) return fail(workspace.error());
+  const auto paths = call.paths();
+  if (!paths) return fail(paths.error());
+  auto keys = call.keys(*paths);
+  if (!keys) return fail(keys.error());
+  const Arguments& arguments = call.arguments();
+  return Listing{.paths = *std::move(keys),
+                 .agent_id = arguments.text("agent"),
+                 .session_id = arguments.text("session"),
+                 .pr_id = arguments.text("pr")};
+}
+
+Result<Board> look_at_board(Call& call) {
+  const auto asked = listing(call);
+  if (!asked && asked.error().code == Code::not_found) return empty_board(wall_now());
+  if (!asked) return fail(asked.error());
+  return (*call.workspace())->client()->board(*asked);
+}
+
+Result<Board> board_at(Call& call, WallTime at) {
+  const auto asked = listing(call);
+  if (!asked && asked.error().code == Code::not_found) return empty_board(at);
+  if (!asked) return fail(asked.error());
+  auto events = (*call.workspace())->client()->history({});
+  if (!events) return fail(events.error());
+  std::erase_if(*events, [&](const Event& event) { return event.wall > at; });
+  Board board = empty_board(at);
+  for (const Stay& stay : stays(*events)) {
+    if (!stay.to && matches(stay, *asked)) board.rows.push_back(row_of(stay, at));
+  }
+  std::ranges::stable_sort(board.rows, {}, [](const BoardRow& row) {
+    return std::pair(row.lease.path, row.lease.status != Status::active);
+  });
+  return board;
+}
+
+}  // namespace leasehold

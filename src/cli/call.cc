@@ -1,0 +1,155 @@
+#include "cli/call.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/render_json.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+Result<std::string> current_folder() {
+  char folder[PATH_MAX];
+  if (::getcwd(folder, sizeof folder) != nullptr) return std::string(folder);
+  return fail(Code::invalid_path, "The current folder is gone or cannot be read. Change to another one.");
+}
+
+Result<std::vector<std::string>> listed_on_stdin(char separator) {
+  std::vector<std::string> lines;
+  char* line = nullptr;
+  std::size_t capacity = 0;
+  for (;;) {
+    const ssize_t length = ::getdelim(&line, &capacity, separator, stdin);
+    if (length < 0) break;
+    std::string_view text(line, static_cast<std::size_t>(length));
+    if (text.ends_with(separator)) text.remove_suffix(1);
+    if (!text.empty()) lines.emplace_back(text);
+  }
+  std::free(line);
+  if (std::ferror(stdin) != 0) {
+    return fail(Code::invalid_argument, "Standard input, which \"-\" stands for, cannot be read.");
+  }
+  return lines;
+}
+
+Result<std::map<std::string, std::string>> settings_of(const Arguments& arguments) {
+  std::map<std::string, std::string> settings;
+  for (const std::string& pair : arguments.texts("set")) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos) {
+      return fail(Code::invalid_argument,
+                  fmt::format("--set is {}; give NAME=VALUE, such as ttl_max=2h.", in_quotes(pair)));
+    }
+    settings[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  for (const char* name : {"store", "profile"}) {
+    if (auto value = arguments.text(name)) settings[name] = *std::move(value);
+  }
+  return settings;
+}
+
+}  // namespace
+
+Result<OpenWorkspace*> Call::workspace(bool create) {
+  if (workspace_) return workspace_.get();
+  auto folder = current_folder();
+  if (!folder) return fail(folder.error());
+  cwd_ = arguments_.text("workspace").value_or(*folder);
+  if (!cwd_.starts_with('/')) cwd_ = *folder + "/" + cwd_;
+  auto settings = settings_of(arguments_);
+  if (!settings) return fail(settings.error());
+  OpenOptions options = {.place = cwd_,
+                         .settings = std::move(*settings),
+                         .environment = [](const char* name) -> const char* { return std::getenv(name); },
+                         .create = create};
+  if (out_.verbose()) {
+    options.log = [](const LogRecord& record) { fmt::print(stderr, "{}\n", log_line(record)); };
+  }
+  auto opened = open_workspace(options);
+  if (!opened) return fail(opened.error());
+  workspace_ = std::move(*opened);
+  if (out_.verbose()) {
+    for (const std::string& text : workspace_->notes()) out_.note(text);
+  }
+  return workspace_.get();
+}
+
+const Identity& Call::identity() {
+  if (!identity_) {
+    const bool acts = command_.uses == Uses::owner;
+    const auto flag = [&](const char* name) { return acts ? arguments_.text(name) : std::nullopt; };
+    identity_ = identify(
+        {.agent_id = flag("agent"), .session_id = flag("session"), .pr_id = flag("pr")},
+        [](const char* name) -> const char* { return std::getenv(name); }, system_user());
+  }
+  return *identity_;
+}
+
+Caller Call::caller(bool watched) {
+  const Identity& who = identity();
+  return {.holder = {.owner = who.owner,
+                     .pr_id = who.pr_id,
+                     .host = who.host,
+                     .process = watched && workspace_ ? workspace_->caller_process() : std::nullopt},
+          .whole_session = true};
+}
+
+Result<std::vector<std::string>> Call::paths() {
+  std::vector<std::string> paths;
+  bool read = false;
+  for (const std::string& operand : arguments_.operands()) {
+    if (operand != "-" || read) {
+      if (operand != "-") paths.push_back(operand);
+      continue;
+    }
+    read = true;
+    auto listed = listed_on_stdin(arguments_.has("null") ? '\0' : '\n');
+    if (!listed) return fail(listed.error());
+    for (std::string& path : *listed) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+Result<std::vector<std::string>> Call::keys(const std::vector<std::string>& paths) {
+  std::vector<std::string> keys;
+  for (const std::string& path : paths) {
+    auto key = workspace_->key(path, {.cwd = cwd_});
+    if (!key) return fail(key.error());
+    keys.push_back(*std::move(key));
+  }
+  return keys;
+}
+
+Result<Moment> Call::moment(const std::string& path) {
+  const auto board = workspace_->client()->board({.paths = {path}});
+  if (!board) return fail(board.error());
+  return Moment{board->now, board->wall};
+}
+
+bool is_conflict(Code code) {
+  return code == Code::busy || code == Code::timeout || code == Code::deadlock || code == Code::retry_later ||
+         code == Code::locked;
+}
+
+Result<int> Call::exit_status(Code code) const {
+  constexpr int kMost = 255;
+  const auto chosen = arguments_.number("conflict-exit-code", 0, kMost);
+  if (!chosen) return fail(chosen.error());
+  return *chosen && is_conflict(code) ? static_cast<int>(**chosen) : info(code).exit_code;
+}
+
+int report(const Output& out, const Error& error) {
+  if (out.json()) {
+    out.document({{"error", error_json(error)}});
+  } else {
+    out.complain(error.message);
+  }
+  return info(error.code).exit_code;
+}
+
+}  // namespace leasehold

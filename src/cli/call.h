@@ -1,0 +1,70 @@
+// One call of the program: what was asked, by whom, and where the answer goes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/identity.h"
+#include "cli/output.h"
+#include "leasehold/open.h"
+
+namespace leasehold {
+
+// The store's time and people's, at one moment.
+struct Moment {
+  Time now;
+  WallTime wall;
+};
+
+class Call {
+ public:
+  Call(const Command& command, Arguments arguments, Output output)
+      : command_(command), arguments_(std::move(arguments)), out_(output) {}
+
+  const Command& command() const { return command_; }
+  const Arguments& arguments() const { return arguments_; }
+  const Output& out() const { return out_; }
+
+  // Opens the workspace at the first call. `create`: also make a store where there is none.
+  Result<OpenWorkspace*> workspace(bool create = false);
+
+  // For whom the command acts, with the flags --agent, --session and, if it is the command's, --pr.
+  const Identity& identity();
+  // The same as a caller whose session is its own as a whole. `watched`: with the process whose death ends
+  // what it gets.
+  Caller caller(bool watched = false);
+
+  // What paths are relative to, once the workspace is open.
+  const std::string& cwd() const { return cwd_; }
+
+  // The operands, with "-" replaced by what standard input lists.
+  // Errors: invalid_argument.
+  Result<std::vector<std::string>> paths();
+  // Their keys. Errors: those of the workspace.
+  Result<std::vector<std::string>> keys(const std::vector<std::string>& paths);
+
+  // When it is, for the store that has `path`. For documents: texts get along with durations.
+  Result<Moment> moment(const std::string& path);
+
+  // What a refusal exits with: its code's status, unless the user chose another for conflicts.
+  Result<int> exit_status(Code code) const;
+
+ private:
+  const Command& command_;
+  Arguments arguments_;
+  Output out_;
+  std::string cwd_;
+  std::unique_ptr<OpenWorkspace> workspace_;
+  std::optional<Identity> identity_;
+};
+
+// Whether an answer means that somebody else is in the way.
+bool is_conflict(Code code);
+
+// Prints an error that ended the command, as text or as a document, and returns what to exit with.
+int report(const Output& out, const Error& error);
+
+}  // namespace leasehold

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "cli/did_you_mean.h"
+#include "cli/render_text.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+boost::json::object setting_json(const EffectiveSetting& setting) {
+  return {{"name", setting.name},
+          {"value", setting.value},
+          {"source", setting.source},
+          {"description", setting.description},
+          {"requires_restart", setting.requires_restart}};
+}
+
+Result<int> list(Call& call, OpenWorkspace& workspace) {
+  const auto settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  if (call.out().json()) {
+    boost::json::array all;
+    for (const EffectiveSetting& one : *settings) all.push_back(setting_json(one));
+    call.out().document({{"settings", std::move(all)}});
+    return 0;
+  }
+  constexpr std::string_view kTitles[] = {"NAME", "VALUE", "SOURCE", "MEANING"};
+  std::vector<std::vector<std::string>> rows;
+  for (const EffectiveSetting& one : *settings)
+    rows.push_back({one.name, in_sentence(one.value), in_sentence(one.source), one.description});
+  call.out().print(table_text(kTitles, rows, call.out()));
+  return 0;
+}
+
+Result<int> get(Call& call, OpenWorkspace& workspace, const std::string& name) {
+  const auto settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  const auto found = std::ranges::find(*settings, name, &EffectiveSetting::name);
+  if (found == settings->end()) {
+    std::vector<std::string_view> names;
+    for (const EffectiveSetting& one : *settings) names.push_back(one.name);
+    return fail(Code::invalid_argument, fmt::format("There is no setting {}.{} See: lease config list",
+                                                    in_quotes(name), did_you_mean(name, names)));
+  }
+  if (call.out().json()) {
+    call.out().document(setting_json(*found));
+  } else {
+    call.out().print(fmt::format("{}\n", found->value));
+    if (call.out().verbose()) call.out().note(fmt::format("{} comes from: {}", name, found->source));
+  }
+  return 0;
+}
+
+Result<int> put(Call& call, OpenWorkspace& workspace, const std::string& name, const std::string* value) {
+  const auto row = workspace.setting(name, value == nullptr ? "" : *value,
+                                     call.arguments().text("for-profile").value_or(""));
+  // To take something out, only its key matters.
+  if (!row && value != nullptr) return fail(row.error());
+  const auto client = workspace.client();
+  const auto done =
+      value != nullptr ? client->put_setting(*row) : client->erase_setting(row ? row->stored_key() : name);
+  if (!done) return fail(done.error());
+  return get(call, workspace, name);
+}
+
+Result<int> run(Call& call) {
+  const std::vector<std::string>& words = call.arguments().operands();
+  const std::string& verb = words.front();
+  const std::size_t needed = verb == "list" ? 1 : verb == "set" ? 3 : 2;
+  constexpr std::string_view kVerbs[] = {"list", "get", "set", "unset"};
+  if (std::ranges::find(kVerbs, verb) == std::end(kVerbs)) {
+    return fail(Code::invalid_argument, fmt::format("lease config cannot {}.{} See: lease help config",
+                                                    in_quotes(verb), did_you_mean(verb, kVerbs)));
+  }
+  if (words.size() != needed) {
+    return fail(Code::invalid_argument,
+                fmt::format("lease config {} takes {} more. See: lease help config", verb,
+                            needed == 1   ? "nothing"
+                            : needed == 2 ? "NAME"
+                                          : "NAME VALUE"));
+  }
+  const auto workspace = call.workspace(true);
+  if (!workspace) return fail(workspace.error());
+  if (verb == "list") return list(call, **workspace);
+  if (verb == "get") return get(call, **workspace, words[1]);
+  return put(call, **workspace, words[1], verb == "set" ? &words[2] : nullptr);
+}
+
+constexpr OptionSpec kOptions[] = {
+    {"--for-profile", "NAME", "Set it only for those who use this profile", "agent session job"}};
+
+constexpr Example kExamples[] = {{"lease config list", "every setting, and where its value comes from"},
+                                 {"lease config set ttl 10m", "for everybody who uses this store"}};
+
+}  // namespace
+
+const Command kConfig = {
+    .name = "config",
+    .synopsis = "list\nget NAME\nset NAME VALUE [--for-profile NAME]\nunset NAME [--for-profile NAME]",
+    .summary = "Show settings and where they come from, or change the store's",
+    .description =
+        "The first that says something counts: a flag, the environment, .leasehold.toml, the user's file, "
+        "the store, "
+        "the profile. set and unset change what the store keeps, for everybody who uses it.",
+    .operands = {"VERB", "list, get, set or unset, and what belongs to it", 1, 3},
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run,
+};
+
+}  // namespace leasehold

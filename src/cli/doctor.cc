@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <boost/json/array.hpp>
+#include <chrono>
+#include <set>
+
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "cli/past.h"
+#include "util/path_text.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+using namespace std::chrono_literals;
+
+enum class Health { good, odd, bad };
+
+struct Finding {
+  std::string what;
+  Health health = Health::good;
+  std::string text;
+  bool repaired = false;
+};
+
+std::string_view word_of(Health health) {
+  constexpr std::string_view kWords[] = {"good", "odd", "bad"};
+  return kWords[static_cast<std::size_t>(health)];
+}
+
+// The folder of an embedded store; nothing for any other.
+std::optional<std::string> folder_of(const OpenWorkspace& workspace) {
+  constexpr std::string_view kScheme = "sqlite:";
+  const std::string& url = workspace.store_url();
+  if (!url.starts_with(kScheme)) return std::nullopt;
+  return url.substr(kScheme.size());
+}
+
+// Others must neither read what agents write into reasons nor change who holds what.
+Finding permissions(const std::string& folder, bool repair) {
+  constexpr mode_t kForeign = S_IRWXG | S_IRWXO;
+  struct stat found{};
+  if (::stat(folder.c_str(), &found) != 0)
+    return {"permissions", Health::bad, "the store's folder cannot be seen"};
+  if ((found.st_mode & kForeign) == 0)
+    return {"permissions", Health::good, "only you may look into the store"};
+  if (repair && ::chmod(folder.c_str(), S_IRWXU) == 0)
+    return {"permissions", Health::good, "others could look into the store; not any more", true};
+  return {"permissions", Health::bad,
+          fmt::format("others may look into the store. Run: chmod 700 {}", in_sentence(folder))};
+}
+
+Finding clock_of(const Board& board) {
+  const auto now = std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+  const auto skew = std::chrono::abs(now - board.wall);
+  if (skew <= 30s) return {"clock", Health::good, "the store's clock and this machine's agree"};
+  return {"clock", Health::odd,
+          fmt::format("the store's clock is {} s off this machine's; times you read are the store's",
+                      std::chrono::duration_cast<std::chrono::seconds>(skew).count())};
+}
+
+Finding liveness(const OpenWorkspace& workspace) {
+  if (!workspace.own_process())
+    return {"liveness", Health::odd, "processes cannot be seen here (/proc); only time ends leases"};
+  if (const auto process = workspace.caller_process())
+    return {"liveness", Health::good, fmt::format("your leases end with process {}", process->pid)};
+  return {"liveness", Health::good, "no agent and no terminal is around; only time ends your leases"};
+}
+
+Finding leftovers(const Board& board, Client& client, bool repair) {
+  std::size_t over = 0;
+  for (const BoardRow& row : board.rows) over += row.live ? 0 : 1;
+  if (over == 0) return {"leftovers", Health::good, "everything that ended is recorded"};
+  if (repair && client.sweep(true))
+    return {"leftovers", Health::good, fmt::format("recorded {} that had ended", over), true};
+  return {"leftovers", Health::good, fmt::format("{} ended and will be recorded by the next acquire", over)};
+}
+
+// History told from its beginning has to end with what is held now.
+Finding history_fold(const Board& board, const std::vector<Event>& events) {
+  std::set<LeaseId> told;
+  for (const Stay& stay : stays(events)) {
+    if (!stay.to && !stay.waits) told.insert(stay.lease_id);
+  }
+  std::size_t missing = 0;
+  std::set<LeaseId> held;
+  for (const BoardRow& row : board.rows) {
+    if (row.lease.status != Status::active) continue;
+    held.insert(row.lease.id);
+    missing += told.contains(row.lease.id) ? 0 : 1;
+  }
+  std::size_t surplus = 0;
+  for (const LeaseId& id : told) surplus += held.contains(id) ? 0 : 1;
+  if (missing == 0 && surplus == 0)
+    return {"history", Health::good, fmt::format("{} events lead to what is held now", events.size())};
+  return {"history", missing + surplus > 0 && events.empty() ? Health::odd : Health::bad,
+          fmt::format(
+              "{} leases are held that history does not tell of, and it tells of {} that are not held. It "
+              "may have been kept only in part (keep_history)",
+              missing, surplus)};
+}
+
+Result<std::vector<Finding>> examine(Call& call) {
+  const bool repair = call.arguments().has("repair");
+  const auto opened = call.workspace();
+  if (!opened && opened.error().code == Code::not_found)
+    return std::vector<Finding>{{"store", Health::good, "there is none yet: nothing was ever leased here"}};
+  if (!opened) return std::vector<Finding>{{"store", Health::bad, opened.error().message}};
+  OpenWorkspace& workspace = **opened;
+  const auto client = workspace.client();
+  std::vector<Finding> findings;
+  findings.push_back({"workspace", workspace.is_managed() ? Health::good : Health::odd,
+                      fmt::format("{} ({})", in_sentence(workspace.root()), workspace.id())});
+  findings.push_back({"store", Health::good, "it opens, and its tables are those of this version"});
+  if (const auto folder = folder_of(workspace)) findings.push_back(permissions(*folder, repair));
+  findings.push_back(liveness(workspace));
+  const auto board = client->board();
+  if (!board) return fail(board.error());
+  findings.push_back(clock_of(*board));
+  findings.push_back(leftovers(*board, *client, repair));
+  const auto after = client->board();
+  if (!after) return fail(after.error());
+  const auto events = client->history({});
+  if (!events) return fail(events.error());
+  findings.push_back(history_fold(*after, *events));
+  for (const std::string& note : workspace.notes()) findings.push_back({"settings", Health::odd, note});
+  return findings;
+}
+
+Result<int> run(Call& call) {
+  const auto findings = examine(call);
+  if (!findings) return fail(findings.error());
+  bool healthy = true;
+  boost::json::array all;
+  std::string text;
+  for (const Finding& finding : *findings) {
+    healthy = healthy && finding.health != Health::bad;
+    const Paint paint = finding.health == Health::good  ? Paint::green
+                        : finding.health == Health::odd ? Paint::yellow
+                                                        : Paint::red;
+    text += fmt::format("{}  {:<12} {}{}\n",
+                        call.out().painted(paint, fmt::format("{:<4}", word_of(finding.health))),
+                        finding.what, finding.text, finding.repaired ? " (repaired)" : "");
+    all.push_back(boost::json::object{{"what", finding.what},
+                                      {"health", word_of(finding.health)},
+                                      {"text", finding.text},
+                                      {"repaired", finding.repaired}});
+  }
+  if (call.out().json()) {
+    call.out().document({{"healthy", healthy}, {"findings", std::move(all)}});
+  } else {
+    call.out().print(text);
+  }
+  return healthy ? 0 : info(Code::corrupt).exit_code;
+}
+
+constexpr OptionSpec kOptions[] = {{"--repair", {}, "Repair what can be: permissions, unrecorded ends"}};
+
+}  // namespace
+
+const Command kDoctor = {
+    .name = "doctor",
+    .synopsis = "[--repair]",
+    .summary = "Examine the store, its permissions, clocks and history",
+    .description =
+        "Says for each part whether it is good, odd or bad, and what to do. Exits with 74 if anything is "
+        "bad.",
+    .options = kOptions,
+    .run = run,
+};
+
+}  // namespace leasehold

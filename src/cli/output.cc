@@ -1,0 +1,40 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/serialize.hpp>
+#include <cstdio>
+
+namespace leasehold {
+namespace {
+
+std::string with_colour(Paint paint, std::string_view text) {
+  constexpr std::string_view kCodes[] = {"0", "1", "2", "31", "32", "33", "34", "35", "36"};
+  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<std::size_t>(paint)], text);
+}
+
+}  // namespace
+
+void Output::print(std::string_view text) const {
+  if (!options_.quiet) std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Output::document(const boost::json::object& object) const {
+  const std::string text = boost::json::serialize(object) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Output::note(std::string_view text) const {
+  if (!options_.quiet && !options_.json) fmt::print(stderr, "lease: {}\n", text);
+}
+
+void Output::complain(std::string_view text) const {
+  fmt::print(stderr, "{} {}\n", options_.colour_err ? with_colour(Paint::red, "lease:") : "lease:", text);
+}
+
+std::string Output::painted(Paint paint, std::string_view text) const {
+  if (!options_.colour_out || paint == Paint::plain) return std::string(text);
+  return with_colour(paint, text);
+}
+
+}  // namespace leasehold

@@ -1,0 +1,157 @@
+// A command under leases, as flock(1) runs one under a lock.
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+
+#include "cli/acquiring.h"
+#include "cli/answers.h"
+#include "cli/commands.h"
+#include "cli/end_signals.h"
+#include "leasehold/keeper.h"
+#include "run/child_process.h"
+
+namespace leasehold {
+namespace {
+
+// Whether a lease that the command runs under is over; readable as soon as it is.
+class LostFlag {
+ public:
+  LostFlag() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  LostFlag(const LostFlag&) = delete;
+  LostFlag& operator=(const LostFlag&) = delete;
+  ~LostFlag() { ::close(descriptor_); }
+
+  void raise() {
+    is_up_ = true;
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(descriptor_, &one, sizeof one);
+  }
+  bool is_up() const {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const ssize_t drained = ::read(descriptor_, &count, sizeof count);
+    return is_up_;
+  }
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+  std::atomic<bool> is_up_ = false;
+};
+
+std::vector<std::pair<std::string, std::string>> variables_for(const Granted& granted, const Owner& owner) {
+  Token highest;
+  std::string tokens;
+  std::string ids;
+  for (const Lease& lease : granted.leases) {
+    highest = std::max(highest, lease.token);
+    tokens += fmt::format("{}{}={}", tokens.empty() ? "" : "\n", lease.path, lease.token.value);
+    ids += fmt::format("{}{}", ids.empty() ? "" : " ", lease.id.text);
+  }
+  return {{"LEASE_TOKEN", std::to_string(highest.value)},
+          {"LEASE_TOKENS", tokens},
+          {"LEASE_IDS", ids},
+          {"LEASE_AGENT", owner.agent_id},
+          {"LEASE_SESSION", owner.session_id}};
+}
+
+// Those that this call brought; what its owner had before stays.
+std::vector<LeaseId> brought_by(const Granted& granted) {
+  std::vector<LeaseId> ids;
+  for (const Lease& lease : granted.leases) {
+    if (lease.group_id == granted.group_id) ids.push_back(lease.id);
+  }
+  return ids;
+}
+
+int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted, const Owner& owner) {
+  const auto all_valid = [&] {
+    return std::ranges::all_of(granted.leases, [&](const Lease& lease) { return keeper.is_valid(lease.id); });
+  };
+  bool told = false;
+  const auto is_lost = [&] {
+    if (!lost.is_up() && all_valid()) return false;
+    if (!told)
+      call.out().complain("A lease that the command runs under is lost. The command is being ended.");
+    return told = true;
+  };
+  const ChildEnd end = supervise({.command = call.arguments().command(),
+                                  .variables = variables_for(granted, owner),
+                                  .is_lost = is_lost,
+                                  .wake = lost.descriptor()});
+  if (!call.arguments().has("keep")) {
+    // Released one by one what is still ours; what is over needs no word here.
+    const auto released = keeper.release(brought_by(granted));
+    if (!released) call.out().complain(released.error().message);
+  }
+  if (!end.not_started.empty()) call.out().complain(end.not_started);
+  return end.is_lost ? info(Code::lost).exit_code : end.exit_status;
+}
+
+Result<int> run(Call& call) {
+  if (call.arguments().command().empty())
+    return fail(Code::invalid_argument, "-- COMMAND is missing. See: lease help run");
+  auto request = acquire_request(call);
+  if (!request) return fail(request.error());
+  Holder& holder = request->caller.holder;
+  const auto workspace = call.workspace();
+  if (!call.arguments().has("keep")) holder.process = (*workspace)->own_process();
+  // Two shells of one user are two, as with flock. Whoever has a name or a session is one in all that it starts.
+  if (call.identity().is_user && holder.owner.session_id.empty()) {
+    holder.owner.session_id =
+        fmt::format("run-{}-{}", ::getpid(), std::chrono::steady_clock::now().time_since_epoch().count());
+  }
+
+  LostFlag lost;
+  std::optional<EndSignals> signals(std::in_place);
+  const auto on_event = [&](const KeeperEvent& event) {
+    if (event.type == KeeperEventType::expired || event.type == KeeperEventType::lost) lost.raise();
+  };
+  auto keeper = Keeper::start((*workspace)->client(), request->caller, {.on_event = on_event});
+  if (!keeper) return fail(keeper.error());
+  const auto answered = (*keeper)->acquire(*request, signals->descriptor());
+  signals.reset();
+  if (!answered) return fail(answered.error());
+  const auto* granted = std::get_if<Granted>(&answered->decision);
+  if (granted == nullptr) return answer(call, *request, *answered);
+  tell(call.out(), answered->notices);
+  const int status = run_under(call, **keeper, lost, *granted, holder.owner);
+  (*keeper)->stop();
+  return status;
+}
+
+constexpr Example kExamples[] = {
+    {"lease run src/a.ts --wait 5m -- make format", "format it as soon as nobody else has it"},
+    {"lease run port:3000 -- npm start", "one server at a time"},
+    {"lease run --subtree docs -- sh -c 'build && lease check docs/a --token $LEASE_TOKEN'",
+     "with its token"},
+};
+
+}  // namespace
+
+const Command kRun = {
+    .name = "run",
+    .synopsis = "PATH... [OPTION]... -- COMMAND...",
+    .summary = "Run a command while holding leases",
+    .description =
+        "Like flock(1), with leases: acquires (and with --wait waits), renews while the command runs, "
+        "releases when "
+        "it ends, and returns its exit status. Signals are passed on. If a lease is lost, the command gets "
+        "TERM, and "
+        "KILL after 5 s, and the exit status is 79.\n\n"
+        "The command finds LEASE_TOKEN (the highest), LEASE_TOKENS (PATH=TOKEN, one per line), LEASE_IDS, "
+        "LEASE_AGENT "
+        "and LEASE_SESSION in its environment. For a user who is no agent and named no session, each call is an owner of its own.",
+    .uses = Uses::owner,
+    .operands = {"PATH", "A file as in lease acquire; - reads a list from standard input"},
+    .options = run_options(),
+    .examples = kExamples,
+    .runs_command = true,
+    .run = run,
+};
+
+}  // namespace leasehold

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include "cli/output.h"
+#include "leasehold/calls.h"
+
+namespace leasehold {
+
+// One row per file, with blocks of time for each agent; or the stays as a document.
+void print_timeline(const Output& out, std::span<const Event> events);
+
+}  // namespace leasehold

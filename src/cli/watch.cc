@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <boost/json/serialize.hpp>
+#include <cstdio>
+
+#include "cli/answers.h"
+#include "cli/board.h"
+#include "cli/commands.h"
+#include "cli/end_signals.h"
+#include "cli/event_text.h"
+#include "cli/render_json.h"
+#include "cli/render_text.h"
+
+namespace leasehold {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long a look at events waits for news. Times on the board run on meanwhile.
+constexpr Duration kRefresh = 1s;
+constexpr std::int64_t kManyEvents = 1'000'000'000;
+
+bool is_cancelled(const EndSignals& signals) {
+  pollfd descriptor = {signals.descriptor(), POLLIN, 0};
+  return ::poll(&descriptor, 1, 0) > 0;
+}
+
+Result<void> show_board(Call& call, Client& client, const Listing& what) {
+  const auto board = client.board(what);
+  if (!board) return fail(board.error());
+  // To the top, and nothing is left of what stood there.
+  if (call.out().json()) {
+    call.out().document(board_json(*board));
+  } else {
+    call.out().print("\x1b[H\x1b[2J" + board_text(*board, call.out()));
+  }
+  std::fflush(stdout);
+  return {};
+}
+
+Result<int> run(Call& call) {
+  const auto limit = call.arguments().number("limit", 1, kManyEvents);
+  if (!limit) return fail(limit.error());
+  const auto start = call.arguments().number("after", 0, INT64_MAX);
+  if (!start) return fail(start.error());
+  const auto workspace = call.workspace(true);
+  if (!workspace) return fail(workspace.error());
+  const auto what = listing(call);
+  if (!what) return fail(what.error());
+  const auto client = (*workspace)->client();
+  const EndSignals signals;
+  auto latest = client->latest_event();
+  if (!latest) return fail(latest.error());
+  std::uint64_t after = *start ? static_cast<std::uint64_t>(**start) : *latest;
+  const bool board = call.arguments().has("board");
+  for (std::int64_t left = limit->value_or(kManyEvents); left > 0 && !is_cancelled(signals);) {
+    if (board) {
+      if (auto shown = show_board(call, *client, *what); !shown) return fail(shown.error());
+    }
+    const auto events = client->events(after, kRefresh, signals.descriptor());
+    if (!events) return fail(events.error());
+    for (const Event& event : *events) {
+      after = event.sequence;
+      if (left-- <= 0) break;
+      if (board) continue;
+      if (call.out().json()) {
+        call.out().document(event_json(event));
+      } else {
+        call.out().print(event_text(event, call.out()));
+      }
+    }
+    if (std::fflush(stdout) != 0) break;
+  }
+  return 0;
+}
+
+constexpr OptionSpec kOptions[] = {
+    {"--board", {}, "Show the whole board instead, always as it is now"},
+    {"--after", "SEQUENCE", "Begin behind this event instead of now"},
+    {"--limit", "N", "End after so many events"},
+    kBoardAgentOption,
+    kBoardSessionOption,
+    kBoardPrOption,
+};
+
+constexpr Example kExamples[] = {{"lease watch --json", "one document in each line, for a program"},
+                                 {"lease watch --board src", "who has what below src"}};
+
+}  // namespace
+
+const Command kWatch = {
+    .name = "watch",
+    .synopsis = "[--after SEQUENCE] [--limit N]\n--board [PATH...] [--agent NAME] [--session ID] [--pr ID]",
+    .summary = "Show what happens to leases as it happens",
+    .description = "Prints each event as a line, whichever process caused it, until it is interrupted.",
+    .operands = {"PATH", "With --board: only what overlaps these files"},
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run,
+};
+
+}  // namespace leasehold

@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include "scene.h"
+
+namespace leasehold {
+namespace {
+
+constexpr int kBusy = 75;
+constexpr int kTimeout = 124;
+constexpr int kUsage = 64;
+
+using Acquire = Scene;
+
+TEST_F(Acquire, GrantsFilesWithTheirTests) {
+  const Ran ran = as("ann", {"acquire", "src/a.ts", "--reason", "greet"});
+
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(std::regex_match(
+      ran.out,
+      std::regex("/src/a.ts  exclusive  token [0-9]+  ends in 5m\n"
+                 "/tests/a.test.ts  exclusive  token [0-9]+  ends in 5m  \\(paired with /src/a.ts, rule "
+                 "javascript-tests-folder\\)\n")))
+      << ran.out;
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST_F(Acquire, RefusesWhatSomebodyElseHasAndTheCommandItNamesWorks) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts", "--reason", "greet"}).exit, 0);
+
+  const Ran refused = as("bob", {"acquire", "src/a.ts"});
+
+  EXPECT_EQ(refused.exit, kBusy);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_TRUE(contains(refused.err, "/src/a.ts is held by ann (session s-ann")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "reason: \"greet\"")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "lease acquire file:/src/a.ts --wait 5m")) << refused.err;
+
+  ASSERT_EQ(as("ann", {"release", "src/a.ts"}).exit, 0);
+  EXPECT_EQ(as("bob", {"acquire", "file:/src/a.ts", "--wait", "5m"}).exit, 0);
+}
+
+TEST_F(Acquire, ExitsWithTheStatusChosenForConflicts) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+
+  EXPECT_EQ(as("bob", {"acquire", "src/a.ts", "--conflict-exit-code", "7"}).exit, 7);
+  EXPECT_EQ(as("bob", {"acquire", "src/a.ts", "-E", "0"}).exit, 0);
+  EXPECT_EQ(as("bob", {"acquire", "src/a.ts", "-E", "256"}).exit, kUsage);
+}
+
+TEST_F(Acquire, SaysHowLongItWaitedInVain) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+
+  const Ran ran = as("bob", {"acquire", "src/a.ts", "--wait", "30ms"});
+
+  EXPECT_EQ(ran.exit, kTimeout);
+  EXPECT_TRUE(contains(ran.err, "ann")) << ran.err;
+}
+
+TEST_F(Acquire, GoesOnAsSoonAsTheHolderReleases) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  StartedLease bob = started("bob", {"acquire", "src/a.ts", "--wait", "2m"});
+  ASSERT_TRUE(eventually([&] { return waits("bob"); }));
+
+  ASSERT_EQ(as("ann", {"release", "src/a.ts"}).exit, 0);
+
+  const Ran granted = bob.wait();
+  EXPECT_EQ(granted.exit, 0) << granted.err;
+}
+
+TEST_F(Acquire, GivesItsPlaceUpWhenInterrupted) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  StartedLease bob = started("bob", {"acquire", "src/a.ts", "--wait", "2m"});
+  ASSERT_TRUE(eventually([&] { return waits("bob"); }));
+
+  bob.signal(SIGINT);
+
+  EXPECT_EQ(bob.wait().exit, -1);  // By the signal, as a shell wants to see it.
+  EXPECT_FALSE(waits("bob"));
+}
+
+TEST_F(Acquire, LeasesWholeFolders) {
+  ASSERT_EQ(as("ann", {"acquire", "--subtree", "src", "--subtree", "docs"}).exit, 0);
+
+  EXPECT_EQ(as("bob", {"acquire", "src/new.ts"}).exit, kBusy);
+  EXPECT_EQ(as("bob", {"acquire", "docs/x.md"}).exit, kBusy);
+  EXPECT_EQ(as("bob", {"acquire", "tests/a.test.ts"}).exit, 0);
+}
+
+TEST_F(Acquire, SharesForReading) {
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);
+
+  EXPECT_EQ(as("bob", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);
+  EXPECT_EQ(as("cyd", {"acquire", "docs/x.md"}).exit, kBusy);
+}
+
+TEST_F(Acquire, ReadsListsFromStandardInput) {
+  ASSERT_EQ(as("ann", {"acquire", "-", "--no-pairs"}, "src/a.ts\nsrc/b.ts\n").exit, 0);
+  ASSERT_EQ(as("ann", {"acquire", "-0", "-"}, std::string("docs/x.md\0odd\nname\0", 19)).exit, 0);
+
+  EXPECT_EQ(as("ann", {"ls"}).out,
+            "/docs/x.md\texclusive\tann\n\"/odd\\nname\"\texclusive\tann\n/src/a.ts\texclusive\tann\n"
+            "/src/b.ts\texclusive\tann\n");
+}
+
+TEST_F(Acquire, TakesWhatFollowsTheDashesForFiles) {
+  EXPECT_EQ(as("ann", {"acquire", "--", "--mode"}).exit, 0);
+  EXPECT_TRUE(contains(as("ann", {"ls"}).out, "/--mode\t"));
+}
+
+TEST_F(Acquire, RefusesMistakesAndGuessesWhatWasMeant) {
+  const struct {
+    std::vector<std::string> arguments;
+    const char* part;
+  } cases[] = {
+      {{"acquire"}, "Which files?"},
+      {{"acquire", "src/a.ts", "--wiat", "5m"}, "Did you mean --wait?"},
+      {{"acquire", "src/a.ts", "--mode", "sharde"}, "Did you mean shared?"},
+      {{"acquire", "src/a.ts", "--ttl", "5"}, "give a duration with its unit"},
+      {{"acquire", "src/a.ts", "--ttl"}, "needs a value"},
+      {{"acquire", "src/a.ts", "--priority", "11"}, "from -10 to 10"},
+      {{"acquire", "src/*.ts"}, "src"},
+      {{"acquire", "/etc/passwd"}, "outside"},
+      {{"aquire", "src/a.ts"}, "Did you mean acquire?"},
+  };
+  for (const auto& [arguments, part] : cases) {
+    const Ran ran = as("ann", arguments);
+    EXPECT_EQ(ran.exit, kUsage) << part;
+    EXPECT_TRUE(contains(ran.err, part)) << ran.err;
+    EXPECT_EQ(ran.out, "");
+  }
+  EXPECT_EQ(as("ann", {"ls"}).out, "");
+}
+
+TEST_F(Acquire, SaysThatTheTtlWasCut) {
+  const Ran ran = as("ann", {"acquire", "src/b.ts", "--ttl", "100h"});
+
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_TRUE(contains(ran.err, "cut")) << ran.err;
+}
+
+TEST_F(Acquire, AnswersTheSameUnderTheSameKey) {
+  const auto first = json("ann", {"acquire", "src/b.ts", "--idempotency-key", "k"});
+  const auto second = json("ann", {"acquire", "src/b.ts", "--idempotency-key", "k"});
+
+  EXPECT_EQ(second.at("group_id"), first.at("group_id"));
+  EXPECT_EQ(second.at("replayed"), true);
+}
+
+}  // namespace
+}  // namespace leasehold

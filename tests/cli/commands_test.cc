@@ -1,0 +1,219 @@
+// Every command does what it says, once, and the exit codes are those of the one table.
+#include <gtest/gtest.h>
+
+#include "scene.h"
+
+namespace leasehold {
+namespace {
+
+using Commands = Scene;
+
+TEST_F(Commands, ReleaseGivesBackWithPairs) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"release", "src/a.ts"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"ls"}).out, "");
+  EXPECT_TRUE(contains(as("ann", {"release", "src/a.ts"}).out, "ended before"));
+}
+
+TEST_F(Commands, ReleaseAllAndByPr) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts", "--pr", "42"}).exit, 0);
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"release", "--pr", "42"}).exit, 0);
+  EXPECT_EQ(as("ann", {"ls"}).out, "/docs/x.md\texclusive\tann\n");
+
+  EXPECT_EQ(as("ann", {"release", "--all"}).exit, 0);
+  EXPECT_EQ(as("ann", {"ls"}).out, "");
+}
+
+TEST_F(Commands, ReleaseWantsToKnowWhatExactlyOnce) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"release"}).exit, 64);
+  EXPECT_EQ(as("ann", {"release", "--all", "src/b.ts"}).exit, 64);
+}
+
+TEST_F(Commands, CheckTellsWhatBecameOfAToken) {
+  const std::string token = token_of("ann", "src/b.ts");
+  EXPECT_EQ(as("ann", {"check", "src/b.ts", "--token", token}).exit, 0);
+  EXPECT_EQ(as("ann", {"check", "src/b.ts", "--token", "7"}).exit, 77);
+  EXPECT_EQ(as("ann", {"check", "src/b.ts"}).exit, 64);
+
+  ASSERT_EQ(as("ann", {"transfer", "--to", "bob", "src/b.ts"}).exit, 0);
+  EXPECT_EQ(as("ann", {"check", "src/b.ts", "--token", token}).exit, 79);
+}
+
+TEST_F(Commands, RenewExtends) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+
+  const auto answer = json("ann", {"renew", "src/b.ts", "--ttl", "20m"});
+
+  EXPECT_EQ(answer.at("outcomes").at(0).at("done"), true);
+  EXPECT_EQ(answer.at("outcomes").at(0).at("lease").at("ttl_ms"), 1'200'000);
+  EXPECT_EQ(as("ann", {"renew", "--all"}).exit, 0);
+  EXPECT_EQ(as("bob", {"renew", "src/b.ts"}).exit, 77);
+}
+
+TEST_F(Commands, RenewNoMoreOftenThanAllowed) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts", "--max-renewals", "0"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"renew", "src/b.ts"}).exit, 77);
+}
+
+TEST_F(Commands, UpgradeAndDowngradeInPlace) {
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);
+  ASSERT_EQ(as("bob", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);
+  EXPECT_EQ(as("ann", {"upgrade", "docs/x.md"}).exit, 75);
+  ASSERT_EQ(as("bob", {"release", "docs/x.md"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"upgrade", "docs/x.md"}).exit, 0);
+  EXPECT_EQ(as("ann", {"ls"}).out, "/docs/x.md\texclusive\tann\n");
+
+  EXPECT_EQ(as("ann", {"downgrade", "docs/x.md"}).exit, 0);
+  EXPECT_EQ(as("ann", {"ls"}).out, "/docs/x.md\tshared\tann\n");
+}
+
+TEST_F(Commands, UpgradeWaitsForReaders) {
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);
+  ASSERT_EQ(as("bob", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);
+  StartedLease upgrade = started("ann", {"upgrade", "docs/x.md", "--wait", "2m"});
+  ASSERT_TRUE(eventually([&] { return waits("ann"); }));
+
+  ASSERT_EQ(as("bob", {"release", "docs/x.md"}).exit, 0);
+
+  EXPECT_EQ(upgrade.wait().exit, 0);
+}
+
+TEST_F(Commands, TransferHandsOverAndTells) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+
+  EXPECT_EQ(
+      as("ann", {"transfer", "--to", "bob", "--to-session", "s-bob", "--note", "yours", "src/b.ts"}).exit, 0);
+
+  const Ran told = as("bob", {"acquire", "src/b.ts"});
+  EXPECT_EQ(told.exit, 0);
+  EXPECT_TRUE(contains(told.err, "/src/b.ts comes from ann: \"yours\"")) << told.err;
+}
+
+TEST_F(Commands, ForceReleaseNeedsAReason) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  EXPECT_EQ(as("boss", {"force-release", "src/b.ts"}).exit, 64);
+
+  EXPECT_EQ(as("boss", {"force-release", "src/b.ts", "--reason", "hangs"}).exit, 0);
+
+  EXPECT_EQ(as("bob", {"acquire", "src/b.ts"}).exit, 0);
+  EXPECT_TRUE(contains(as("ann", {"release", "--all"}).err, "hangs"));
+}
+
+TEST_F(Commands, StatusShowsHoldersAndWaiters) {
+  EXPECT_EQ(as("ann", {"status"}).out, "Nothing is leased.\n");
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts", "--reason", "r1"}).exit, 0);
+  StartedLease bob = started("bob", {"acquire", "src/b.ts", "--wait", "2m"});
+  ASSERT_TRUE(eventually([&] { return waits("bob"); }));
+
+  const Ran ran = as("cyd", {"status"});
+
+  EXPECT_TRUE(std::regex_search(ran.out, std::regex("PATH +MODE +OWNER +SINCE +ENDS IN +ALIVE +REASON")))
+      << ran.out;
+  EXPECT_TRUE(std::regex_search(ran.out, std::regex("/src/b.ts +exclusive +ann/s-ann .* unknown +\"r1\"")))
+      << ran.out;
+  EXPECT_TRUE(std::regex_search(ran.out, std::regex("  /src/b.ts +exclusive +bob/s-bob +[0-9a-z]+ +waits")))
+      << ran.out;
+  EXPECT_EQ(as("cyd", {"status", "docs"}).out, "Nothing is leased.\n");
+  EXPECT_TRUE(contains(as("cyd", {"agents"}).out, "bob"));
+}
+
+TEST_F(Commands, StatusTellsThePast) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  ASSERT_EQ(as("ann", {"release", "src/b.ts"}).exit, 0);
+  const auto events = json("ann", {"history"}).at("events").as_array();
+  ASSERT_EQ(events.size(), 2u);
+
+  const std::string then(events.at(0).at("at").as_string());
+
+  EXPECT_TRUE(contains(as("bob", {"status", "--at", then}).out, "ann/s-ann"));
+  EXPECT_EQ(as("bob", {"status", "--at", "1h"}).out, "Nothing is leased.\n");
+  EXPECT_EQ(as("bob", {"status", "--at", "0s"}).out, "Nothing is leased.\n");
+  EXPECT_EQ(as("bob", {"status", "--at", "noon"}).exit, 64);
+}
+
+TEST_F(Commands, HistoryTellsEveryChange) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts", "--reason", "why"}).exit, 0);
+  ASSERT_EQ(as("ann", {"release", "src/b.ts"}).exit, 0);
+
+  const Ran ran = as("bob", {"history", "src/b.ts"});
+
+  EXPECT_TRUE(
+      std::regex_match(ran.out, std::regex("[-0-9T:.]+Z  acquired   /src/b.ts  ann  exclusive  \"why\"\n"
+                                           "[-0-9T:.]+Z  released   /src/b.ts  ann  exclusive  released\n")))
+      << ran.out;
+  EXPECT_EQ(as("bob", {"history", "--agent", "cyd"}).out, "");
+  EXPECT_TRUE(std::regex_search(as("bob", {"history", "--timeline"}).out, std::regex("/src/b.ts  \\|A+")));
+}
+
+TEST_F(Commands, WatchTellsEventsAsTheyHappen) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  StartedLease watch = started("bob", {"watch", "--json", "--after", "0", "--limit", "2"});
+
+  ASSERT_EQ(as("ann", {"release", "src/b.ts"}).exit, 0);
+
+  const Ran ran = watch.wait();
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "\"type\":\"acquired\"")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "\"type\":\"released\"")) << ran.out;
+}
+
+TEST_F(Commands, ConfigShowsWhereValuesComeFrom) {
+  EXPECT_EQ(as("ann", {"config", "get", "ttl"}).out, "5m\n");
+  EXPECT_EQ(as("ann", {"config", "set", "ttl", "7m"}).out, "7m\n");
+  EXPECT_TRUE(std::regex_search(as("ann", {"config", "list"}).out, std::regex("\nttl +7m +\"?store ")));
+  EXPECT_EQ(as("ann", {"config", "unset", "ttl"}).out, "5m\n");
+  EXPECT_EQ(as("ann", {"config", "get", "tll"}).exit, 64);
+  EXPECT_TRUE(contains(as("ann", {"config", "get", "tll"}).err, "Did you mean ttl?"));
+  EXPECT_EQ(as("ann", {"config", "set", "ttl"}).exit, 64);
+}
+
+TEST_F(Commands, PairsNamesTestsAndRules) {
+  EXPECT_EQ(as("ann", {"pairs", "src/a.ts"}).out,
+            "/tests/a.test.ts  comes with /src/a.ts (rule javascript-tests-folder)\n");
+}
+
+TEST_F(Commands, GcCounts) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+
+  EXPECT_TRUE(contains(as("ann", {"gc"}).out, "0 ended"));
+}
+
+TEST_F(Commands, DoctorFindsAndRepairs) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  EXPECT_EQ(as("ann", {"doctor"}).exit, 0) << as("ann", {"doctor"}).out;
+  ASSERT_EQ(chmod((root() + "/.leasehold").c_str(), 0755), 0);
+
+  EXPECT_EQ(as("ann", {"doctor", "--repair"}).exit, 0);
+  EXPECT_FALSE(contains(as("ann", {"doctor"}).out, "bad"));
+}
+
+TEST_F(Commands, SaysNothingWhenQuiet) {
+  const Ran ran = as("ann", {"acquire", "-q", "src/a.ts"});
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_EQ(ran.out + ran.err, "");
+}
+
+TEST_F(Commands, WithoutAStoreNothingIsHeld) {
+  EXPECT_EQ(as("ann", {"release", "src/a.ts"}).exit, 66);
+  EXPECT_EQ(as("ann", {"check", "src/a.ts", "--token", "5"}).exit, 66);
+  EXPECT_FALSE(std::filesystem::exists(root() + "/.leasehold"));
+}
+
+TEST_F(Commands, SaysThatTheStoreCannotBeOpened) {
+  std::filesystem::create_directory(root() + "/.leasehold");
+  for (const auto& entry : std::filesystem::directory_iterator(root() + "/.leasehold"))
+    std::filesystem::remove_all(entry);
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts", "--store", "nowhere:1"}).exit, 78);
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts", "--store", "sqlite:/proc/nowhere"}).exit, 69);
+}
+
+}  // namespace
+}  // namespace leasehold

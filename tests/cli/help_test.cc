@@ -1,0 +1,73 @@
+// Help, completions and manual pages are complete, and come from the same texts.
+#include <gtest/gtest.h>
+
+#include "scene.h"
+
+namespace leasehold {
+namespace {
+
+using Help = Scene;
+
+// A program that must be there: what it prints on standard error, and its status.
+Ran shell(const std::string& script, const std::string& cwd) {
+  const ScratchFile out;
+  const ScratchFile err;
+  const std::string line = "cd '" + cwd + "' && { " + script + "; } >/dev/fd/" + std::to_string(out.fd()) +
+                           " 2>/dev/fd/" + std::to_string(err.fd());
+  const int status =
+      std::system(("bash -c \"$0\" " + std::string()).append("'").append(line).append("'").c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out.text(), err.text()};
+}
+
+TEST_F(Help, ExplainsEveryCommandTheSameWayEverywhere) {
+  const auto commands = json("ann", {"help"}).at("commands").as_array();
+  EXPECT_GE(commands.size(), 20u);
+  for (const auto& command : commands) {
+    const std::string name(command.at("name").as_string());
+    const Ran ran = as("ann", {"help", name});
+    EXPECT_EQ(ran.exit, 0);
+    EXPECT_EQ(as("ann", {name, "--help"}).out, ran.out) << name;
+    EXPECT_TRUE(contains(ran.out, "usage: lease " + name)) << ran.out;
+    for (const auto& option : command.at("options").as_array()) {
+      const std::string names(option.at("names").as_string());
+      EXPECT_TRUE(contains(ran.out, names.substr(names.find("--")))) << name << names;
+      EXPECT_FALSE(option.at("text").as_string().empty());
+    }
+    EXPECT_TRUE(contains(as("ann", {"help"}).out, "  " + name + " ")) << name;
+  }
+}
+
+TEST_F(Help, CompletionsLoadInBashAndComplete) {
+  std::ofstream(root() + "/completion") << as("ann", {"completion", "bash"}).out;
+  std::ofstream(root() + "/try")
+      << "source ./completion || exit 1\n"
+         "COMP_WORDS=(lease acq); COMP_CWORD=1; _lease; echo \"${COMPREPLY[@]}\"\n"
+         "COMP_WORDS=(lease acquire --mode ''); COMP_CWORD=3; _lease; echo \"${COMPREPLY[@]}\"\n"
+         "COMP_WORDS=(lease acquire --idem); COMP_CWORD=2; _lease; echo \"${COMPREPLY[@]}\"\n"
+         "COMP_WORDS=(lease acquire src/a); COMP_CWORD=2; _lease; echo \"${COMPREPLY[@]}\"\n";
+
+  const Ran ran = shell("bash ./try", root());
+
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_EQ(ran.err, "");
+  EXPECT_EQ(ran.out, "acquire\nexclusive shared\n--idempotency-key\nsrc/a.ts\n");
+}
+
+TEST_F(Help, ManualPagesRenderWithoutWarnings) {
+  std::filesystem::create_directory(root() + "/man");
+  ASSERT_EQ(as("ann", {"help", "--man-pages", "man"}).exit, 0);
+  std::size_t pages = 0;
+  for (const auto& page : std::filesystem::directory_iterator(root() + "/man")) {
+    ++pages;
+    const Ran ran = shell(
+        "command -v groff >/dev/null || exit 99; groff -man -Tutf8 -ww " + page.path().string(), root());
+    if (ran.exit == 99) GTEST_SKIP() << "groff is not installed";
+    EXPECT_EQ(ran.exit, 0);
+    EXPECT_EQ(ran.err, "") << page.path();
+    EXPECT_TRUE(contains(ran.out, "NAME")) << page.path();
+  }
+  EXPECT_EQ(pages, json("ann", {"help"}).at("commands").as_array().size() + 1);
+}
+
+}  // namespace
+}  // namespace leasehold

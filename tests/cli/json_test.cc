@@ -1,0 +1,118 @@
+// Documents are stable: programs read them.
+#include <gtest/gtest.h>
+
+#include "scene.h"
+
+namespace leasehold {
+namespace {
+
+using Json = Scene;
+
+// What differs from run to run, by a word for its kind.
+std::string golden(const std::string& text) {
+  std::string result = text;
+  for (const auto& [pattern, with] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"\"[0-9a-f]{8}-[0-9a-f-]{27}\"", "\"ID\""},
+           {"\"2[0-9]{3}-[0-9T:.-]+Z\"", "\"TIME\""},
+           {"(_ms\":)[0-9]{13}", "$1MS"},
+           {"\"token\":[0-9]+", "\"token\":TOKEN"},
+           {"\"(workspace|host)\":\"[^\"]*\"", "\"$1\":\"X\""}}) {
+    result = std::regex_replace(result, std::regex(pattern), with);
+  }
+  return result;
+}
+
+constexpr const char* kLease =
+    R"({"id":"ID","workspace":"X","path":"/docs/x.md","subtree":false,"mode":"exclusive","status":"active",)"
+    R"("token":TOKEN,"ended_by":null,"agent_id":"ann","session_id":"s-ann","pr_id":"","host":"X","process":null,)"
+    R"("created_at":"TIME","created_at_ms":MS,"acquired_at":"TIME","acquired_at_ms":MS,"expires_at":"TIME",)"
+    R"("expires_at_ms":MS,"last_heartbeat_at":"TIME","last_heartbeat_at_ms":MS,"updated_at":"TIME",)"
+    R"("updated_at_ms":MS,"idle_at":null,"idle_at_ms":null,"recalled_at":null,"recalled_at_ms":null,)"
+    R"("ttl_ms":300000,"renewal_count":0,"max_renewals":-1,"group_id":"ID","room":"","reason":"r","trace":"",)"
+    R"("requested":true,"paired_with":[],"pairs":[],"rule":"","attended":false)";
+
+TEST_F(Json, OfAGrant) {
+  EXPECT_EQ(golden(as("ann", {"acquire", "docs/x.md", "--reason", "r", "--json"}).out),
+            std::string(R"({"status":"granted","group_id":"ID","leases":[)") + kLease +
+                R"(}],"ttl_clamped":false,"replayed":false,"waited_ms":0,"notices":[]})" + "\n");
+}
+
+TEST_F(Json, OfTheBoard) {
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md", "--reason", "r"}).exit, 0);
+
+  EXPECT_EQ(golden(as("bob", {"status", "--json"}).out),
+            std::string(R"({"at":"TIME","at_ms":MS,"leases":[)") + kLease +
+                R"(,"verdict":{"liveness":"unknown","evidence":"no process to watch; only its time counts"},)"
+                R"("live":true}]})" +
+                "\n");
+}
+
+TEST_F(Json, OfARefusal) {
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+
+  const Ran ran = as("bob", {"acquire", "docs/x.md", "--json"});
+
+  EXPECT_EQ(ran.exit, 75);
+  EXPECT_EQ(ran.err, "");
+  const auto document = boost::json::parse(ran.out).as_object();
+  EXPECT_EQ(document.at("status"), "refused");
+  EXPECT_EQ(document.at("error").at("code"), "busy");
+  EXPECT_EQ(document.at("error").at("exit_code"), 75);
+  EXPECT_EQ(document.at("blocked").at(0).at("agent_id"), "ann");
+  EXPECT_EQ(document.at("blocked").at(0).at("verdict").at("liveness"), "unknown");
+}
+
+TEST_F(Json, OfErrors) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"acquire", "--json"},
+                                             {"acquire", "--json", "--wat"},
+                                             {"nothing", "--json"},
+                                             {"acquire", "--json", "/etc/passwd"}}) {
+    const Ran ran = as("ann", arguments);
+    EXPECT_EQ(ran.exit, 64);
+    EXPECT_EQ(ran.err, "");
+    const auto document = boost::json::parse(ran.out).as_object();
+    EXPECT_EQ(document.at("error").at("exit_code"), 64) << ran.out;
+  }
+}
+
+TEST_F(Json, OfAnEvent) {
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md", "--reason", "r"}).exit, 0);
+
+  EXPECT_EQ(
+      golden(as("bob", {"history", "--json"}).out),
+      R"({"events":[{"sequence":1,"type":"acquired","at":"TIME","at_ms":MS,"lease_id":"ID","group_id":"ID",)"
+      R"("agent_id":"ann","session_id":"s-ann","pr_id":"","path":"/docs/x.md","subtree":false,)"
+      R"("mode":"exclusive","token":TOKEN,"status_before":null,"status_after":"active","cause":null,)"
+      R"("renewal_count":0,"count":1,"actor":"","reason":"r","trace":""}]})"
+      "\n");
+}
+
+TEST_F(Json, OfEveryCommandIsOneDocument) {
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"release", "src/b.ts"},
+                                             {"renew", "--all"},
+                                             {"check", "docs/x.md", "--token", "5"},
+                                             {"ls"},
+                                             {"agents"},
+                                             {"pairs", "src/a.ts"},
+                                             {"config", "list"},
+                                             {"config", "get", "ttl"},
+                                             {"gc"},
+                                             {"doctor"},
+                                             {"version"},
+                                             {"help"},
+                                             {"history", "--timeline"},
+                                             {"completion", "bash"},
+                                             {"status", "--at", "0s"},
+                                             {"downgrade", "docs/x.md"},
+                                             {"upgrade", "docs/x.md"},
+                                             {"transfer", "--to", "bob", "docs/x.md"},
+                                             {"force-release", "--agent", "bob", "--reason", "r"}}) {
+    EXPECT_FALSE(json("ann", arguments).empty()) << arguments.front();
+  }
+}
+
+}  // namespace
+}  // namespace leasehold

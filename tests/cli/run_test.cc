@@ -1,0 +1,129 @@
+// lease run: a command under leases.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "scene.h"
+
+namespace leasehold {
+namespace {
+
+using Run = Scene;
+
+constexpr int kLost = 79;
+
+TEST_F(Run, HandsOverTokensReturnsTheStatusAndReleases) {
+  const Ran ran =
+      as("ann", {"run", "src/b.ts", "docs/x.md", "--", "sh", "-c",
+                 "echo \"$LEASE_AGENT $LEASE_SESSION\"; test \"$(echo \"$LEASE_TOKENS\" | grep -c =)\" = 2 "
+                 "&& test -n \"$LEASE_IDS\" && " LEASE_BINARY
+                 " check -q src/b.ts --token \"$LEASE_TOKEN\" && exit 7"});
+
+  EXPECT_EQ(ran.exit, 7) << ran.err;
+  EXPECT_EQ(ran.out, "ann s-ann\n");
+  EXPECT_EQ(as("ann", {"ls"}).out, "");
+}
+
+TEST_F(Run, KeepsWhatIsToBeKept) {
+  EXPECT_EQ(as("ann", {"run", "--keep", "src/b.ts", "--", "true"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"ls"}).out, "/src/b.ts\texclusive\tann\n");
+}
+
+TEST_F(Run, LeavesWhatWasHeldBefore) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"run", "src/b.ts", "docs/x.md", "--", "true"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"ls"}).out, "/src/b.ts\texclusive\tann\n");
+}
+
+TEST_F(Run, DoesNotRunWhatIsRefused) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+
+  EXPECT_EQ(as("bob", {"run", "src/b.ts", "--", "touch", "ran"}).exit, 75);
+  EXPECT_EQ(as("bob", {"run", "-E", "3", "src/b.ts", "--", "touch", "ran"}).exit, 3);
+
+  EXPECT_FALSE(std::filesystem::exists(root() + "/ran"));
+}
+
+TEST_F(Run, TwoShellsOfOneUserAreTwo) {
+  const std::vector<std::string> nobody = {"HOME=" + root(), "USER=ann"};
+  StartedLease first(
+      {"run", "src/b.ts", "--", "sh", "-c", "touch in; while ! test -e out; do sleep 0.01; done"}, nobody,
+      root());
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/in"); }));
+
+  EXPECT_EQ(run_lease({"run", "src/b.ts", "--", "true"},
+                      {.environment = nobody, .out = {}, .cwd = root(), .in = {}})
+                .exit,
+            75);
+
+  add("out");
+  EXPECT_EQ(first.wait().exit, 0);
+}
+
+TEST_F(Run, PassesSignalsOnAndReleases) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    StartedLease run = started("ann", {"run", "src/b.ts", "--", "sh", "-c",
+                                       "trap 'exit 42' INT TERM; touch ready; while :; do sleep 0.01; done"});
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/ready"); }));
+
+    run.signal(signal);
+
+    EXPECT_EQ(run.wait().exit, 42);
+    EXPECT_EQ(as("ann", {"ls"}).out, "");
+    std::filesystem::remove(root() + "/ready");
+  }
+}
+
+TEST_F(Run, KilledItLeavesNothingInTheWay) {
+  StartedLease run = started("ann", {"run", "src/b.ts", "--", "sh", "-c", "echo $$ > pid; exec sleep 600"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/pid"); }));
+
+  run.signal(SIGKILL);
+  (void)run.wait();
+
+  // At once: its process is proven dead. The command was ended, too.
+  EXPECT_EQ(as("bob", {"acquire", "src/b.ts"}).exit, 0);
+  std::ifstream file(root() + "/pid");
+  pid_t pid = 0;
+  file >> pid;
+  ASSERT_GT(pid, 1);
+  EXPECT_TRUE(eventually([&] { return kill(pid, 0) != 0; }));
+}
+
+TEST_F(Run, EndsTheCommandWhoseLeaseIsLost) {
+  StartedLease run =
+      started("ann", {"run", "--ttl", "1s", "src/b.ts", "--", "sh", "-c",
+                      "trap 'echo ended; exit 5' TERM; touch ready; while :; do sleep 0.01; done"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/ready"); }));
+
+  run.signal(SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return as("bob", {"acquire", "-q", "src/b.ts"}).exit == 0; }));
+  run.signal(SIGCONT);
+
+  const Ran ran = run.wait();
+  EXPECT_EQ(ran.exit, kLost) << ran.err;
+  EXPECT_EQ(ran.out, "ended\n");
+  EXPECT_EQ(as("bob", {"ls"}).out, "/src/b.ts\texclusive\tbob\n");
+}
+
+TEST_F(Run, EndsTheCommandWhoseLeaseAnOperatorTook) {
+  StartedLease run =
+      started("ann", {"run", "--ttl", "1s", "src/b.ts", "--", "sh", "-c", "touch ready; exec sleep 600"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/ready"); }));
+
+  ASSERT_EQ(as("boss", {"force-release", "src/b.ts", "--reason", "mine"}).exit, 0);
+
+  EXPECT_EQ(run.wait().exit, kLost);
+}
+
+TEST_F(Run, SaysWhatCannotBeRun) {
+  EXPECT_EQ(as("ann", {"run", "src/b.ts", "--", "no-such-program"}).exit, 127);
+  EXPECT_EQ(as("ann", {"run", "src/b.ts"}).exit, 64);
+  EXPECT_EQ(as("ann", {"ls"}).out, "");
+}
+
+}  // namespace
+}  // namespace leasehold

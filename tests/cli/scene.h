@@ -1,0 +1,76 @@
+// A workspace with some files, and agents who run the real `lease` in it.
+#pragma once
+
+#include <stdlib.h>
+
+#include <boost/json.hpp>
+#include <filesystem>
+#include <regex>
+
+#include "run_lease.h"
+#include "started_lease.h"
+
+namespace leasehold {
+
+class Scene : public testing::Test {
+ protected:
+  Scene() {
+    EXPECT_NE(mkdtemp(root_.data()), nullptr);
+    for (const char* file : {".leasehold.toml", "src/a.ts", "src/b.ts", "tests/a.test.ts", "docs/x.md"})
+      add(file);
+  }
+  ~Scene() override { std::filesystem::remove_all(root_); }
+
+  void add(const std::string& file) const {
+    const std::filesystem::path path = root_ + "/" + file;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path).put('\n');
+  }
+  const std::string& root() const { return root_; }
+
+  // Nobody's terminal or agent may show through.
+  std::vector<std::string> environment(const std::string& agent) const {
+    return {"LEASE_AGENT=" + agent, "LEASE_SESSION=s-" + agent, "HOME=" + root_, "NO_COLOR=1"};
+  }
+  Ran as(const std::string& agent, const std::vector<std::string>& arguments,
+         const std::string& in = {}) const {
+    return run_lease(arguments, {.environment = environment(agent), .out = {}, .cwd = root_, .in = in});
+  }
+  StartedLease started(const std::string& agent, const std::vector<std::string>& arguments) const {
+    return StartedLease(arguments, environment(agent), root_);
+  }
+  boost::json::object json(const std::string& agent, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin() + 1, "--json");
+    const Ran ran = as(agent, arguments);
+    boost::system::error_code problem;
+    const auto value = boost::json::parse(ran.out, problem);
+    EXPECT_TRUE(!problem && value.is_object()) << ran.out << ran.err;
+    return value.is_object() ? value.as_object() : boost::json::object();
+  }
+  std::string token_of(const std::string& agent, const std::string& path) const {
+    const auto answer = json(agent, {"acquire", path});
+    return std::to_string(answer.at("leases").at(0).at("token").to_number<std::uint64_t>());
+  }
+
+  // Waits, bounded, for something that another process does.
+  template <class Condition>
+  static bool eventually(const Condition& condition) {
+    for (int i = 0; i < 6'000; ++i) {
+      if (condition()) return true;
+      usleep(10'000);
+    }
+    return false;
+  }
+  bool waits(const std::string& agent) const {
+    return as("looker", {"status", "--agent", agent}).out.find("waits") != std::string::npos;
+  }
+
+ private:
+  std::string root_ = testing::TempDir() + "leasehold-scene-XXXXXX";
+};
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace leasehold
