@@ -316,9 +316,15 @@ void RedisTransaction::write_settings(Commands& commands) {
 void RedisTransaction::write_events(Commands& commands) {
   const std::string key = keys_.history();
   const std::int64_t cutoff = std::max<std::int64_t>(server_ms_ - shared_.options.history_life.count(), 0);
+  // Now and then is often enough, and trimming is what costs most of it.
+  const bool trims = server_ms_ % 64 == 0;
   for (const Event& event : events_) {
-    commands.add({"XADD", commands.blind(key, "stream"), "MINID", "~", std::to_string(cutoff), "*", "event",
-                  to_json(event)});
+    if (trims) {
+      commands.add({"XADD", commands.blind(key, "stream"), "MINID", "~", std::to_string(cutoff), "*", "event",
+                    to_json(event)});
+    } else {
+      commands.add({"XADD", commands.blind(key, "stream"), "*", "event", to_json(event)});
+    }
   }
   for (const std::string& id : trimmed_) commands.add({"XDEL", commands.blind(key, "stream"), id});
   for (const GroupId& ticket : bells_) commands.add({"PUBLISH", bell_channel(ticket), "1"});

@@ -17,8 +17,11 @@ namespace leasehold::redis {
 namespace {
 
 // Lua hands so many values to a call at once.
-constexpr std::size_t kPathsAtOnce = 400;
-constexpr std::size_t kStringsAtOnce = 1000;
+constexpr std::size_t kPathsAtOnce = 1000;
+constexpr std::size_t kStringsAtOnce = 2000;
+
+// Of the script's answer, before the further reads.
+constexpr std::size_t kFixedParts = 10;
 
 // Tokens cost nothing but numbers: microseconds are a floor for them, and few bodies draw more than one.
 constexpr int kTokensAtFirst = 4;
@@ -136,28 +139,34 @@ void RedisTransaction::want_ticket(Round& round, const GroupId& id) {
 
 // How many leases it has, its notices, and what it waits for.
 void RedisTransaction::want_owner(Round& round, const Owner& owner) {
-  want_leases_of(round, owner, 0);
   want_contentions(round, Keys::owner_text(owner));
+  if (!learn_key(round, keys_.notices(owner))) return;
+  learn_key(round, keys_.waits(owner));
+  learn_key(round, keys_.owner(owner));
+  round.owners.push_back(owner);
+}
+
+void RedisTransaction::learn_owner(const Owner& owner, ReplyView told, ReplyView count) {
+  const std::string key = keys_.owner(owner);
+  if (count.is_error()) bad_.emplace(key, "it is of another type");
+  held_[key] = static_cast<std::size_t>(count.integer());
+
   const std::string notices = keys_.notices(owner);
-  const std::string waits = keys_.waits(owner);
-  if (!learn_key(round, notices)) return;
-  learn_key(round, waits);
-  round.ask({"N", notices, waits}, [this, notices, waits](ReplyView found) {
-    const ReplyView told = found[0];
-    if (told.is_error()) bad_.emplace(notices, "it is of another type");
-    for (std::size_t i = 0; i < told.size(); ++i) {
-      const auto notice = record_from_json<Notice>(told[i].text());
-      if (!notice) {
-        bad_.emplace(notices, "one of its values is not a notice");
-      } else if (!changed_notices_.contains(notice->id)) {
-        tables_.set_notice(notice->id, *notice);
-      }
+  if (told[0].is_error()) bad_.emplace(notices, "it is of another type");
+  for (std::size_t i = 0; i < told[0].size(); ++i) {
+    const auto notice = record_from_json<Notice>(told[0][i].text());
+    if (!notice) {
+      bad_.emplace(notices, "one of its values is not a notice");
+    } else if (!changed_notices_.contains(notice->id)) {
+      tables_.set_notice(notice->id, *notice);
     }
-    if (found[1].is_error()) bad_.emplace(waits, "it is of another type");
-    std::vector<std::string>& tickets = lists_[waits];
-    tickets.clear();
-    for (std::size_t i = 0; i < found[1].size(); ++i) tickets.emplace_back(found[1][i].text());
-  });
+  }
+
+  const std::string waits = keys_.waits(owner);
+  if (told[1].is_error()) bad_.emplace(waits, "it is of another type");
+  std::vector<std::string>& tickets = lists_[waits];
+  tickets.clear();
+  for (std::size_t i = 0; i < told[1].size(); ++i) tickets.emplace_back(told[1][i].text());
 }
 
 void RedisTransaction::want_contentions(Round& round, std::string_view owner_text) {
@@ -180,7 +189,7 @@ void RedisTransaction::want_contentions(Round& round, std::string_view owner_tex
 void RedisTransaction::want_leases_of(Round& round, const Owner& owner, std::size_t most) {
   const std::string key = keys_.owner(owner);
   if (!learn_key(round, key) && (most == 0 || loaded_.contains("leases " + key))) return;
-  round.ask({"O", key, std::to_string(most), keys_.id_prefix()}, [this, key](ReplyView found) {
+  round.ask({"O", key, std::to_string(most)}, [this, key](ReplyView found) {
     if (found.is_error()) {
       bad_.emplace(key, "it is of another type");
       return;
@@ -302,7 +311,6 @@ void RedisTransaction::begin(const Footprint& footprint) {
   for (const GroupId& id : leftover_.tickets) want_ticket(round, id);
   if (writes_) {
     round.watched.push_back(keys_.guard());
-    want_string(round, keys_.intent(), [this](ReplyView intent) { foreign_intent_ = intent.text(); });
     // Who gives back needs a token only if somebody waits.
     if (!footprint.gives_back) round.tokens = kTokensAtFirst;
   }
@@ -314,35 +322,44 @@ void RedisTransaction::begin(const Footprint& footprint) {
   load(round);
 }
 
-// Documents and queues go to the script in groups.
-void RedisTransaction::emit_paths(const Round& round, std::vector<std::string>& words,
-                                  std::vector<Round::Handler>& handlers) {
-  for (std::size_t first = 0; first < round.paths.size(); first += kPathsAtOnce) {
-    const std::size_t count = std::min(kPathsAtOnce, round.paths.size() - first);
-    const std::vector<std::string> paths(round.paths.begin() + static_cast<std::ptrdiff_t>(first),
-                                         round.paths.begin() + static_cast<std::ptrdiff_t>(first + count));
-    words.insert(words.end(), {"P", std::to_string(count)});
-    for (const std::string& path : paths) words.push_back(keys_.file(path));
-    for (const std::string& path : paths) words.push_back(keys_.queue(path));
-    for (const std::string& path : paths) words.push_back(keys_.at(path));
-    words.insert(words.end(), {keys_.ticket_prefix(), keys_.id_prefix()});
-    handlers.emplace_back([this, paths](ReplyView found) {
-      for (std::size_t i = 0; i < paths.size(); ++i) {
-        learn_document(keys_.file(paths[i]), found[0][i]);
-        learn_queue(keys_.queue(paths[i]), found[1][i]);
-        // The key was dropped by Redis; that the lease is over is still to be recorded.
-        if (found[2][i].is_error()) bad_.emplace(keys_.file(paths[i]), found[2][i].text());
-        learn_pairs(found[2][i], 0, false);
-      }
-    });
+// What most rounds ask, in the order the script takes it.
+std::vector<std::string> RedisTransaction::words_of(const Round& round) const {
+  std::vector<std::string> words;
+  words.reserve(8 + 3 * round.paths.size() + 3 * round.owners.size() + round.strings.size() +
+                round.words.size());
+  for (const std::size_t count : {round.paths.size(), round.owners.size(), round.strings.size()})
+    words.push_back(std::to_string(count));
+  for (const std::string& path : round.paths) words.push_back(keys_.file(path));
+  for (const std::string& path : round.paths) words.push_back(keys_.queue(path));
+  for (const std::string& path : round.paths) words.push_back(keys_.at(path));
+  for (const Owner& owner : round.owners) {
+    words.push_back(keys_.notices(owner));
+    words.push_back(keys_.waits(owner));
   }
-  for (std::size_t first = 0; first < round.strings.size(); first += kStringsAtOnce) {
-    const std::size_t count = std::min(kStringsAtOnce, round.strings.size() - first);
-    words.insert(words.end(), {"S", std::to_string(count)});
-    for (std::size_t i = first; i < first + count; ++i) words.push_back(round.strings[i]);
-    handlers.emplace_back([&round, first, count](ReplyView found) {
-      for (std::size_t i = 0; i < count; ++i) round.string_handlers[first + i](found[i]);
-    });
+  words.push_back(keys_.intent());
+  for (const Owner& owner : round.owners) words.push_back(keys_.owner(owner));
+  words.insert(words.end(), round.strings.begin(), round.strings.end());
+  words.push_back(keys_.ticket_prefix());
+  words.push_back(keys_.id_prefix());
+  words.insert(words.end(), round.words.begin(), round.words.end());
+  return words;
+}
+
+// Lua takes only so many keys at once: what is more goes first, in rounds of its own. What was read by them
+// stays watched, so it does not matter that they are not of one moment.
+void RedisTransaction::split(Round& round) {
+  while (round.paths.size() > kPathsAtOnce || round.strings.size() > kStringsAtOnce) {
+    Round part;
+    part.watched = std::exchange(round.watched, {});
+    const auto paths = static_cast<std::ptrdiff_t>(std::min(kPathsAtOnce, round.paths.size()));
+    part.paths.assign(round.paths.end() - paths, round.paths.end());
+    round.paths.resize(round.paths.size() - part.paths.size());
+    const auto strings = static_cast<std::ptrdiff_t>(std::min(kStringsAtOnce, round.strings.size()));
+    part.strings.assign(round.strings.end() - strings, round.strings.end());
+    part.string_handlers.assign(round.string_handlers.end() - strings, round.string_handlers.end());
+    round.strings.resize(round.strings.size() - part.strings.size());
+    round.string_handlers.resize(round.strings.size());
+    run(part);
   }
 }
 
@@ -353,6 +370,7 @@ void RedisTransaction::run(Round& round) {
                    fmt::format("This would touch more than {} keys in one transaction. Ask for less at once.",
                                kWatchedMax)}};
   }
+  split(round);
   const bool first = !began_;
   began_ = true;
   if (first && connection_.watches) connection_.add({"UNWATCH"});
@@ -365,12 +383,7 @@ void RedisTransaction::run(Round& round) {
     connection_.watches = true;
   }
 
-  std::vector<std::string> words;
-  std::vector<Round::Handler> handlers;
-  emit_paths(round, words, handlers);
-  words.insert(words.end(), round.words.begin(), round.words.end());
-  handlers.insert(handlers.end(), round.handlers.begin(), round.handlers.end());
-
+  const std::vector<std::string> words = words_of(round);
   const StoreClock* clock = shared_.options.clock;
   const std::string floor =
       clock != nullptr ? std::to_string(token_after({}, clock->wall()).value) : std::string();
@@ -395,7 +408,7 @@ void RedisTransaction::run(Round& round) {
   }
   const Reply& answer = replies[replies.size() - place];
   if (!first && !round.may_be_late) check_undisturbed(replies.back().view());
-  if (answer.view().size() != 3 + handlers.size()) {
+  if (answer.view().size() != kFixedParts + round.handlers.size()) {
     throw Failure{{Code::corrupt, fmt::format("Redis at {} answers something else than it was asked.",
                                               connection_.address().shown())}};
   }
@@ -409,7 +422,25 @@ void RedisTransaction::run(Round& round) {
     next_token_ = static_cast<std::uint64_t>(number(answer[2].text()));
     token_end_ = next_token_ + static_cast<std::uint64_t>(round.tokens);
   }
-  for (std::size_t i = 0; i < handlers.size(); ++i) handlers[i](answer[3 + i]);
+  learn(round, answer.view());
+}
+
+void RedisTransaction::learn(const Round& round, ReplyView answer) {
+  const ReplyView documents = answer[3];
+  const ReplyView queues = answer[4];
+  const ReplyView ended = answer[5];
+  for (std::size_t i = 0; i < round.paths.size(); ++i) {
+    if (!documents[i].is_nil()) learn_document(keys_.file(round.paths[i]), documents[i]);
+    if (!queues[i].is_nil()) learn_queue(keys_.queue(round.paths[i]), queues[i]);
+    // The key was dropped by Redis; that the lease is over is still to be recorded.
+    if (ended[i].is_error()) bad_.emplace(keys_.file(round.paths[i]), ended[i].text());
+    learn_pairs(ended[i], 0, false);
+  }
+  for (std::size_t i = 0; i < round.owners.size(); ++i)
+    learn_owner(round.owners[i], answer[6][i], answer[8][i]);
+  foreign_intent_ = answer[7].text();
+  for (std::size_t i = 0; i < round.strings.size(); ++i) round.string_handlers[i](answer[9][i]);
+  for (std::size_t i = 0; i < round.handlers.size(); ++i) round.handlers[i](answer[kFixedParts + i]);
 }
 
 // The server knows whether a watched key was changed: flag d, "EXEC will fail".

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "leasehold/lease.h"
 #include "store/redis/reply.h"
 
 namespace leasehold::redis {
@@ -14,6 +15,7 @@ struct Round {
 
   std::vector<std::string> watched;
   std::vector<std::string> paths;    // Each with its document and its queue.
+  std::vector<Owner> owners;         // Each with its notices, its waits, and how many leases it has.
   std::vector<std::string> strings;  // Keys; `string_handlers` has one for each.
   std::vector<Handler> string_handlers;
   std::vector<std::string> words;  // The other reads, as the script takes them; `handlers` has one for each.
@@ -21,7 +23,9 @@ struct Round {
   int tokens = 0;
   bool may_be_late = false;  // What it reads never changes.
 
-  bool empty() const { return paths.empty() && strings.empty() && handlers.empty() && tokens == 0; }
+  bool empty() const {
+    return paths.empty() && owners.empty() && strings.empty() && handlers.empty() && tokens == 0;
+  }
 
   void ask(std::vector<std::string> read, Handler handler) {
     words.insert(words.end(), std::make_move_iterator(read.begin()), std::make_move_iterator(read.end()));

@@ -6,103 +6,116 @@
 
 namespace leasehold::redis {
 
-// Draws ARGV[1] tokens (the floor is ARGV[2] if that is not empty, else the server's time; ARGV[3] is the
-// key), then answers each of the reads that follow in ARGV, all at one moment: {seconds, microseconds, first
-// token, reads...}. What is of the wrong type is an error in its place only.
+// Draws tokens and answers reads, all at one moment. ARGV:
 //
-//   P n file... queue... at... tickets ids
-//                                 paths: {{document...}, {{ticket id, ticket...}...}, {{lease id,
-//                                 lease...}...}}; the last for paths without a document, the last two only if
-//                                 there are any
-//   S n key...                    strings
-//   O key most prefix             an owner's leases: {count}, or {count, id, lease...} if not more than most
-//   N notices waits               {notices, ticket ids}, each false if there are none
-//   M key   V key                 members of a set, values of a hash
-//   L key from                    a list from there to its end
-//   Z key min max                 names in a range of a sorted set
-//   D command key a b limit prefix, B command key a b limit
-//                                 by score, with what stands under prefix + member; without
-//   X command key a b count       a part of a stream
+//   tokens, floor (empty: the server's time), key of the token
+//   n paths, m owners, k strings; file... queue... at... (n each), {notices, waits}... (m), intent
+//   owner... (m), string... (k), prefix of tickets, prefix of leases
+//   further reads, of which each begins with a letter:
+//     O key most             an owner's leases: {count}, or {count, id, lease...} if there are not more than
+//     most M key   V key          members of a set, values of a hash L key from             a list from there
+//     to its end Z key min max          names in a range of a sorted set B command key a b limit          by
+//     score; D ... prefix: with what stands under prefix + member X command key a b count          a part of
+//     a stream
+//
+// The answer: {seconds, microseconds, first token, documents, queues, ended, owners, intent, counts, strings,
+// further reads...}. Queues are {ticket id, ticket...}; `ended` has {lease id, lease...} for paths whose
+// document is gone; owners are {notices, ticket ids}. Most often there is nothing but documents, and one
+// EXISTS tells. What is of the wrong type is an error in its place only.
 inline constexpr std::string_view kReadScript = R"lua(
-local at = 1
-local function arg() at = at + 1; return ARGV[at - 1] end
-local time = redis.call('TIME')
-local out = {time[1], time[2], false}
-local tokens, floor, tokenkey = tonumber(arg()), arg(), arg()
+local call, A = redis.call, ARGV
+local time = call('TIME')
+local out = {time[1], time[2], false, false, false, false, false, false, false, false}
+local tokens = tonumber(A[1])
 if tokens > 0 then
-  local low = tonumber(floor) or tonumber(time[1]) * 1000000 + tonumber(time[2])
-  low = math.min(low, 9007199254740992 - 1099511627776)
-  local last = tonumber(redis.call('GET', tokenkey) or 0)
-  if not last then return redis.error_reply('WRONGTYPE ' .. tokenkey .. ' is no number') end
-  local first = math.max(last + 1, low)
-  redis.call('SET', tokenkey, string.format('%.0f', first + tokens - 1))
-  out[3] = string.format('%.0f', first)
+  local low = tonumber(A[2]) or time[1] * 1000000 + time[2]
+  if low > 9006099743113216 then low = 9006099743113216 end
+  local text = string.format('%.0f', low + tokens - 1)
+  local before = call('SET', A[3], text, 'GET')
+  if before then
+    local last = tonumber(before)
+    if not last then
+      call('SET', A[3], before)
+      return redis.error_reply('WRONGTYPE ' .. A[3] .. ' is no number')
+    end
+    if last >= low then
+      low = last + 1
+      call('SET', A[3], string.format('%.0f', low + tokens - 1))
+    end
+  end
+  out[3] = string.format('%.0f', low)
 end
-local function wrong(key) return {err = 'WRONGTYPE ' .. key} end
-local function failed(reply) return type(reply) == 'table' and reply.err end
-local function check(found, first)
-  for i = 1, #found do
-    local key = ARGV[first + i - 1]
-    if not found[i] and redis.call('EXISTS', key) == 1 then found[i] = wrong(key) end
+local n, m, k = tonumber(A[4]), tonumber(A[5]), tonumber(A[6])
+local first = 7
+local owners = first + 3 * n + 2 * m + 1
+local strings = owners + m
+local at = strings + k + 2
+local files, there = {}, 0
+if n > 0 then
+  files = call('MGET', unpack(A, first, first + n - 1))
+  for i = 1, n do if files[i] then there = there + 1 end end
+  out[4] = files
+end
+local plain = call('EXISTS', unpack(A, first, owners - 1)) == 2 * there
+if m > 0 then
+  local counts = {}
+  for i = 1, m do counts[i] = redis.pcall('HLEN', A[owners + i - 1]) end
+  out[9] = counts
+end
+local found = k > 0 and call('MGET', unpack(A, strings, strings + k - 1))
+out[10] = found
+if found then
+  for i = 1, k do
+    local key = A[strings + i - 1]
+    if not found[i] and call('EXISTS', key) == 1 then found[i] = {err = 'WRONGTYPE ' .. key} end
   end
 end
-local function count(found)
-  local there = 0
-  for i = 1, #found do if found[i] then there = there + 1 end end
-  return there
-end
+if plain and at > #A then return out end
+
+local function wrong(key) return {err = 'WRONGTYPE ' .. key} end
+local function failed(reply) return type(reply) == 'table' and reply.err end
 local function follow(ids, prefix, reply)
-  for first = 1, #ids, 1000 do
+  for from = 1, #ids, 1000 do
     local names = {}
-    for i = first, math.min(first + 999, #ids) do names[#names + 1] = prefix .. ids[i] end
-    local found = redis.call('MGET', unpack(names))
+    for i = from, math.min(from + 999, #ids) do names[#names + 1] = prefix .. ids[i] end
+    local values = call('MGET', unpack(names))
     for i = 1, #names do
-      reply[#reply + 1] = ids[first + i - 1]
-      reply[#reply + 1] = found[i]
+      reply[#reply + 1] = ids[from + i - 1]
+      reply[#reply + 1] = values[i]
     end
   end
   return reply
 end
-local read = {}
-function read.P()
-  local n = tonumber(arg())
-  local first = at
-  at = at + 3 * n
-  local tickets, leases = arg(), arg()
-  local files = redis.call('MGET', unpack(ARGV, first, first + n - 1))
-  if redis.call('EXISTS', unpack(ARGV, first, first + 3 * n - 1)) == 2 * count(files) then return {files} end
+if not plain then
   local function all(command, key, prefix)
     local ids = redis.pcall(command, key)
     if failed(ids) then return wrong(key) end
     return #ids > 0 and follow(ids, prefix, {})
   end
-  local queues, ended = {}, {}
+  local queues, ended, told = {}, {}, {}
   for i = 1, n do
-    queues[i] = all('HKEYS', ARGV[first + n + i - 1], tickets)
-    ended[i] = not files[i] and all('SMEMBERS', ARGV[first + 2 * n + i - 1], leases)
+    queues[i] = all('HKEYS', A[first + n + i - 1], A[at - 2])
+    ended[i] = not files[i] and all('SMEMBERS', A[first + 2 * n + i - 1], A[at - 1])
   end
-  check(files, first)
-  return {files, queues, ended}
+  for i = 1, n do
+    local key = A[first + i - 1]
+    if not files[i] and call('EXISTS', key) == 1 then files[i] = wrong(key) end
+  end
+  for i = 1, m do
+    local key = first + 3 * n + 2 * (i - 1)
+    told[i] = {redis.pcall('HVALS', A[key]), redis.pcall('SMEMBERS', A[key + 1])}
+  end
+  out[5], out[6], out[7] = queues, ended, told
+  out[8] = redis.pcall('GET', A[owners - 1])
 end
-function read.S()
-  local n = tonumber(arg())
-  local first = at
-  at = at + n
-  local found = redis.call('MGET', unpack(ARGV, first, first + n - 1))
-  if redis.call('EXISTS', unpack(ARGV, first, first + n - 1)) ~= count(found) then check(found, first) end
-  return found
-end
+local function arg() at = at + 1; return A[at - 1] end
+local read = {}
 function read.O()
-  local key, most, prefix = arg(), tonumber(arg()), arg()
+  local key, most = arg(), tonumber(arg())
   local held = redis.pcall('HLEN', key)
   if failed(held) then return wrong(key) end
   if held == 0 or held > most then return {held} end
-  return follow(redis.call('HKEYS', key), prefix, {held})
-end
-function read.N()
-  local notices, waits = arg(), arg()
-  if redis.call('EXISTS', notices, waits) == 0 then return {false, false} end
-  return {redis.pcall('HVALS', notices), redis.pcall('SMEMBERS', waits)}
+  return follow(call('HKEYS', key), A[strings + k + 1], {held})
 end
 function read.M() return redis.pcall('SMEMBERS', arg()) end
 function read.V() return redis.pcall('HVALS', arg()) end
@@ -128,8 +141,7 @@ function read.X()
   local command, key, a, b, limit = arg(), arg(), arg(), arg(), arg()
   return redis.pcall(command, key, a, b, 'COUNT', limit)
 end
-local last = #ARGV
-while at <= last do out[#out + 1] = read[arg()]() end
+while at <= #A do out[#out + 1] = read[arg()]() end
 return out
 )lua";
 

@@ -101,7 +101,10 @@ class RedisTransaction final : public Transaction {
 
   // load.cc
   void run(Round& round);
-  void emit_paths(const Round& round, std::vector<std::string>& words, std::vector<Round::Handler>& handlers);
+  std::vector<std::string> words_of(const Round& round) const;
+  void split(Round& round);
+  void learn(const Round& round, ReplyView answer);
+  void learn_owner(const Owner& owner, ReplyView told, ReplyView count);
   void check_undisturbed(ReplyView client_info);
   bool learn_key(Round& round, std::string key, bool watch = true);
   void want_path(Round& round, const std::string& path);
