@@ -55,7 +55,7 @@ Result<std::map<std::string, std::string>> settings_of(const Arguments& argument
 
 }  // namespace
 
-Result<OpenWorkspace*> Call::workspace(bool create) {
+Result<OpenWorkspace*> Call::workspace(bool create, bool only_managed) {
   if (workspace_) return workspace_.get();
   auto folder = current_folder();
   if (!folder) return fail(folder.error());
@@ -66,7 +66,8 @@ Result<OpenWorkspace*> Call::workspace(bool create) {
   OpenOptions options = {.place = cwd_,
                          .settings = std::move(*settings),
                          .environment = [](const char* name) -> const char* { return std::getenv(name); },
-                         .create = create};
+                         .create = create,
+                         .only_managed = only_managed};
   if (out_.verbose()) {
     options.log = [](const LogRecord& record) { fmt::print(stderr, "{}\n", log_line(record)); };
   }

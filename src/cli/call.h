@@ -28,8 +28,9 @@ class Call {
   const Arguments& arguments() const { return arguments_; }
   const Output& out() const { return out_; }
 
-  // Opens the workspace at the first call. `create`: also make a store where there is none.
-  Result<OpenWorkspace*> workspace(bool create = false);
+  // Opens the workspace at the first call. `create`: also make a store where there is none; but with
+  // `only_managed` not in a folder that nobody asked to guard: that is not_found.
+  Result<OpenWorkspace*> workspace(bool create = false, bool only_managed = false);
 
   // For whom the command acts, with the flags --agent, --session and, if it is the command's, --pr.
   const Identity& identity();

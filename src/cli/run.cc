@@ -100,7 +100,8 @@ Result<int> run(Call& call) {
   Holder& holder = request->caller.holder;
   const auto workspace = call.workspace();
   if (!call.arguments().has("keep")) holder.process = (*workspace)->own_process();
-  // Two shells of one user are two, as with flock. Whoever has a name or a session is one in all that it starts.
+  // Two shells of one user are two, as with flock. Whoever has a name or a session is one in all that it
+  // starts.
   if (call.identity().is_user && holder.owner.session_id.empty()) {
     holder.owner.session_id =
         fmt::format("run-{}-{}", ::getpid(), std::chrono::steady_clock::now().time_since_epoch().count());
@@ -145,7 +146,8 @@ const Command kRun = {
         "KILL after 5 s, and the exit status is 79.\n\n"
         "The command finds LEASE_TOKEN (the highest), LEASE_TOKENS (PATH=TOKEN, one per line), LEASE_IDS, "
         "LEASE_AGENT "
-        "and LEASE_SESSION in its environment. For a user who is no agent and named no session, each call is an owner of its own.",
+        "and LEASE_SESSION in its environment. For a user who is no agent and named no session, each call is "
+        "an owner of its own.",
     .uses = Uses::owner,
     .operands = {"PATH", "A file as in lease acquire; - reads a list from standard input"},
     .options = run_options(),

@@ -28,7 +28,7 @@ struct NamedFile {
 };
 
 // What lies outside of what Leasehold guards is left out.
-Result<std::vector<NamedFile>> files_named(OpenWorkspace& workspace, std::vector<std::string> git) {
+Result<std::vector<NamedFile>> files_named(OpenWorkspace& workspace, const std::vector<std::string>& git) {
   auto text = capture(git);
   if (!text) return fail(text.error());
   std::vector<NamedFile> files;

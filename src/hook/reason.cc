@@ -1,6 +1,5 @@
 #include "hook/reason.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +14,10 @@ constexpr std::size_t kMost = 400;
 
 std::string clock_text(Time then, const GateAnswer& answer) {
   const WallTime wall = wall_time(then, answer.at, answer.wall);
-  return fmt::format("{:%H:%M:%S} UTC", std::chrono::floor<std::chrono::seconds>(wall));
+  const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::seconds>(wall) -
+                                   std::chrono::floor<std::chrono::days>(wall));
+  return fmt::format("{:02}:{:02}:{:02} UTC", time.hours().count(), time.minutes().count(),
+                     time.seconds().count());
 }
 
 std::string span(Time from, Time to) { return describe(std::chrono::duration_cast<Duration>(to - from)); }

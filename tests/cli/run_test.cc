@@ -8,11 +8,11 @@
 namespace leasehold {
 namespace {
 
-using Run = Scene;
+using RunCommand = Scene;
 
 constexpr int kLost = 79;
 
-TEST_F(Run, HandsOverTokensReturnsTheStatusAndReleases) {
+TEST_F(RunCommand, HandsOverTokensReturnsTheStatusAndReleases) {
   const Ran ran =
       as("ann", {"run", "src/b.ts", "docs/x.md", "--", "sh", "-c",
                  "echo \"$LEASE_AGENT $LEASE_SESSION\"; test \"$(echo \"$LEASE_TOKENS\" | grep -c =)\" = 2 "
@@ -24,13 +24,13 @@ TEST_F(Run, HandsOverTokensReturnsTheStatusAndReleases) {
   EXPECT_EQ(as("ann", {"ls"}).out, "");
 }
 
-TEST_F(Run, KeepsWhatIsToBeKept) {
+TEST_F(RunCommand, KeepsWhatIsToBeKept) {
   EXPECT_EQ(as("ann", {"run", "--keep", "src/b.ts", "--", "true"}).exit, 0);
 
   EXPECT_EQ(as("ann", {"ls"}).out, "/src/b.ts\texclusive\tann\n");
 }
 
-TEST_F(Run, LeavesWhatWasHeldBefore) {
+TEST_F(RunCommand, LeavesWhatWasHeldBefore) {
   ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
 
   EXPECT_EQ(as("ann", {"run", "src/b.ts", "docs/x.md", "--", "true"}).exit, 0);
@@ -38,7 +38,7 @@ TEST_F(Run, LeavesWhatWasHeldBefore) {
   EXPECT_EQ(as("ann", {"ls"}).out, "/src/b.ts\texclusive\tann\n");
 }
 
-TEST_F(Run, DoesNotRunWhatIsRefused) {
+TEST_F(RunCommand, DoesNotRunWhatIsRefused) {
   ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
 
   EXPECT_EQ(as("bob", {"run", "src/b.ts", "--", "touch", "ran"}).exit, 75);
@@ -47,7 +47,7 @@ TEST_F(Run, DoesNotRunWhatIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(root() + "/ran"));
 }
 
-TEST_F(Run, TwoShellsOfOneUserAreTwo) {
+TEST_F(RunCommand, TwoShellsOfOneUserAreTwo) {
   const std::vector<std::string> nobody = {"HOME=" + root(), "USER=ann"};
   StartedLease first(
       {"run", "src/b.ts", "--", "sh", "-c", "touch in; while ! test -e out; do sleep 0.01; done"}, nobody,
@@ -63,7 +63,7 @@ TEST_F(Run, TwoShellsOfOneUserAreTwo) {
   EXPECT_EQ(first.wait().exit, 0);
 }
 
-TEST_F(Run, PassesSignalsOnAndReleases) {
+TEST_F(RunCommand, PassesSignalsOnAndReleases) {
   for (const int signal : {SIGINT, SIGTERM}) {
     StartedLease run = started("ann", {"run", "src/b.ts", "--", "sh", "-c",
                                        "trap 'exit 42' INT TERM; touch ready; while :; do sleep 0.01; done"});
@@ -77,7 +77,7 @@ TEST_F(Run, PassesSignalsOnAndReleases) {
   }
 }
 
-TEST_F(Run, KilledItLeavesNothingInTheWay) {
+TEST_F(RunCommand, KilledItLeavesNothingInTheWay) {
   StartedLease run = started("ann", {"run", "src/b.ts", "--", "sh", "-c", "echo $$ > pid; exec sleep 600"});
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/pid"); }));
 
@@ -93,7 +93,7 @@ TEST_F(Run, KilledItLeavesNothingInTheWay) {
   EXPECT_TRUE(eventually([&] { return kill(pid, 0) != 0; }));
 }
 
-TEST_F(Run, EndsTheCommandWhoseLeaseIsLost) {
+TEST_F(RunCommand, EndsTheCommandWhoseLeaseIsLost) {
   StartedLease run =
       started("ann", {"run", "--ttl", "1s", "src/b.ts", "--", "sh", "-c",
                       "trap 'echo ended; exit 5' TERM; touch ready; while :; do sleep 0.01; done"});
@@ -109,7 +109,7 @@ TEST_F(Run, EndsTheCommandWhoseLeaseIsLost) {
   EXPECT_EQ(as("bob", {"ls"}).out, "/src/b.ts\texclusive\tbob\n");
 }
 
-TEST_F(Run, EndsTheCommandWhoseLeaseAnOperatorTook) {
+TEST_F(RunCommand, EndsTheCommandWhoseLeaseAnOperatorTook) {
   StartedLease run =
       started("ann", {"run", "--ttl", "1s", "src/b.ts", "--", "sh", "-c", "touch ready; exec sleep 600"});
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/ready"); }));
@@ -119,7 +119,7 @@ TEST_F(Run, EndsTheCommandWhoseLeaseAnOperatorTook) {
   EXPECT_EQ(run.wait().exit, kLost);
 }
 
-TEST_F(Run, SaysWhatCannotBeRun) {
+TEST_F(RunCommand, SaysWhatCannotBeRun) {
   EXPECT_EQ(as("ann", {"run", "src/b.ts", "--", "no-such-program"}).exit, 127);
   EXPECT_EQ(as("ann", {"run", "src/b.ts"}).exit, 64);
   EXPECT_EQ(as("ann", {"ls"}).out, "");

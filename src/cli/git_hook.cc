@@ -1,0 +1,69 @@
+#include "hook/git_hook.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "engine/explain.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+constexpr int kRefused = 1;
+
+bool is_switched_off() {
+  const char* const value = std::getenv("LEASE_GIT_HOOKS");
+  return value != nullptr && (std::string_view(value) == "0" || std::string_view(value) == "off");
+}
+
+int refuse(const Call& call, const std::vector<Trespass>& found) {
+  constexpr std::size_t kShown = 10;
+  std::string text = "This commit touches files that others hold:\n";
+  for (std::size_t i = 0; i < std::min(found.size(), kShown); ++i) {
+    text += fmt::format("  {} is held by {}\n", in_sentence(found[i].path), describe(found[i].lease.holder));
+  }
+  if (found.size() > kShown) text += fmt::format("  and {} more\n", found.size() - kShown);
+  call.out().complain(text +
+                      "Wait for them (lease acquire PATH --wait 5m), commit the rest, or commit anyway with "
+                      "git commit --no-verify.");
+  return kRefused;
+}
+
+Result<int> run(Call& call) {
+  if (is_switched_off()) return 0;
+  const bool before = call.arguments().operands().front() == "pre-commit";
+  const auto workspace = call.workspace();
+  // Nobody ever leased anything here.
+  if (!workspace && workspace.error().code == Code::not_found) return 0;
+  if (!workspace) return fail(workspace.error());
+  if (!before) {
+    const auto released = after_commit(**workspace, call.caller());
+    if (!released) return fail(released.error());
+    if (*released > 0) call.out().note(fmt::format("Released {} committed files.", *released));
+    return 0;
+  }
+  const auto found = before_commit(**workspace, call.caller());
+  if (!found) return fail(found.error());
+  return found->empty() ? 0 : refuse(call, *found);
+}
+
+}  // namespace
+
+const Command kGitHook = {
+    .name = "git-hook",
+    .synopsis = "pre-commit|post-commit",
+    .summary = "Answer git's hook",
+    .description =
+        "pre-commit refuses a commit that touches files of another live owner, both sides of a rename "
+        "included. "
+        "post-commit gives the committed files back. LEASE_GIT_HOOKS=0 switches both off.",
+    .uses = Uses::owner,
+    .operands = {"HOOK", "Which of git's hooks this is", 1, 1, "pre-commit post-commit"},
+    .run = run,
+};
+
+}  // namespace leasehold

@@ -1,0 +1,87 @@
+#include "hook/hook.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+// Below the shortest time that lease init gives to a host, and far above what an answer takes.
+constexpr unsigned kSecondsToAnswer = 3;
+
+// What to say when time is up; for the signal handler.
+std::string late_text;
+
+void answer_late(int) {
+  [[maybe_unused]] const auto written = write(STDOUT_FILENO, late_text.data(), late_text.size());
+  _exit(0);
+}
+
+std::string read_all() {
+  // More than any tool call that a host would pass on.
+  constexpr std::size_t kMost = std::size_t{64} << 20;
+  std::string text;
+  char buffer[65'536];
+  while (text.size() < kMost) {
+    const ssize_t got = read(STDIN_FILENO, buffer, sizeof buffer);
+    if (got <= 0) break;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+std::string current_folder() {
+  char* const folder = get_current_dir_name();
+  const std::string text = folder != nullptr ? folder : "/";
+  std::free(folder);
+  return text;
+}
+
+// Never anything but 0 or the answer: for a host, other numbers mean other things.
+Result<int> run(Call& call) {
+  const auto host = host_named(call.arguments().operands().front());
+  if (!host) return fail(Code::invalid_argument, "There is no such host. Name one of: claude-code, codex.");
+  const Variables variables = [](const char* name) -> const char* { return std::getenv(name); };
+  HookCall hook(*host, read_all(), current_folder(), variables);
+  late_text = hook.late_answer();
+  std::signal(SIGALRM, answer_late);
+  alarm(kSecondsToAnswer);
+  const HookAnswer answer = hook.answer();
+  alarm(0);
+  if (!answer.output.empty()) call.out().print(answer.output + '\n');
+  if (!answer.problem.empty() && call.out().verbose()) call.out().complain(answer.problem);
+  return 0;
+}
+
+constexpr Example kExamples[] = {
+    {"lease hook claude-code < call.json", "what lease init writes into the host's settings"},
+};
+
+}  // namespace
+
+const Command kHook = {
+    .name = "hook",
+    .synopsis = "HOST",
+    .summary = "Answer a coding agent's hook",
+    .description =
+        "Reads one event of the host on standard input and answers in its own dialect. Before a write it "
+        "asks "
+        "the gate: allowed is silence, denied tells the model who has the file and what to do instead. The "
+        "end of "
+        "a turn, a subagent or a session moves or ends leases. In a folder that is not managed everything "
+        "goes on. "
+        "A write that cannot be checked is denied, unless gate_fail_open is set.",
+    .uses = Uses::nothing,
+    .operands = {"HOST", "Whose hook this is", 1, 1, "claude-code codex"},
+    .examples = kExamples,
+    .run = run,
+};
+
+}  // namespace leasehold

@@ -1,0 +1,149 @@
+// The gate from outside: as a command, as an agent's hook, and as git's.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "scene.h"
+
+namespace leasehold {
+namespace {
+
+constexpr int kLater = 75;
+constexpr int kHalted = 80;
+
+class Gate : public Scene {
+ protected:
+  // A short interval, so that nobody waits for three minutes.
+  Gate() { std::ofstream(root() + "/.leasehold.toml") << "gate_retry = \"1s\"\n"; }
+
+  std::string blocker() const {
+    return std::string(json("olga", {"blockers"}).at("blockers").at(0).at("id").as_string());
+  }
+
+  std::string edit(const std::string& session, const std::string& file) const {
+    const Ran ran = as("nobody", {"hook", "claude-code"},
+                       fmt::format(R"({{"session_id":"{}","cwd":"{}","hook_event_name":"PreToolUse",
+                                      "tool_name":"Edit","tool_input":{{"file_path":"{}/{}"}}}})",
+                                   session, root(), root(), file));
+    EXPECT_EQ(ran.exit, 0);
+    EXPECT_EQ(ran.err, "");
+    return ran.out;
+  }
+};
+
+TEST_F(Gate, IsSilentForWhoMayWrite) {
+  for (int i = 0; i < 2; ++i) {
+    const Ran ran = as("ann", {"gate", "src/a.ts"});
+    EXPECT_EQ(ran.exit, 0);
+    EXPECT_EQ(ran.out + ran.err, "");
+  }
+  EXPECT_EQ(as("ann", {"gate", "/etc/passwd"}).exit, 0) << "what is outside is let through";
+}
+
+TEST_F(Gate, DeniesOnceThenHaltsUntilInstructed) {
+  ASSERT_EQ(as("ann", {"gate", "docs/x.md"}).exit, 0);
+  const auto denied = json("bob", {"gate", "docs/x.md"});
+  EXPECT_EQ(denied.at("code"), "retry_later");
+  EXPECT_EQ(denied.at("contentions").at(0).at("kind"), "contention_heartbeat");
+  EXPECT_EQ(denied.at("contentions").at(0).at("owner").at("agent_id"), "ann");
+  EXPECT_EQ(as("bob", {"gate", "docs/x.md"}).exit, kLater);
+
+  sleep(1);
+
+  ASSERT_TRUE(eventually([&] { return as("bob", {"gate", "docs/x.md"}).exit == kHalted; }));
+  EXPECT_TRUE(contains(as("olga", {"blockers"}).out, "bob"));
+  EXPECT_EQ(as("olga", {"blockers", "resolve", blocker(), "force", "--reason", "now"}).exit, 0);
+  EXPECT_EQ(as("bob", {"gate", "docs/x.md"}).exit, 0);
+  const Ran lost = as("ann", {"gate", "docs/x.md"});
+  EXPECT_NE(lost.exit, 0);
+  EXPECT_TRUE(contains(lost.err, "an operator ended it (by olga)")) << lost.err;
+}
+
+TEST_F(Gate, WaitsForTheRetryByItself) {
+  ASSERT_EQ(as("ann", {"gate", "docs/x.md"}).exit, 0);
+  StartedLease waiting = started("bob", {"gate", "docs/x.md", "--wait"});
+  ASSERT_TRUE(eventually([&] { return contains(as("x", {"history"}).out, "contended"); }));
+  ASSERT_EQ(as("ann", {"release", "docs/x.md"}).exit, 0);
+
+  EXPECT_EQ(waiting.wait().exit, 0);
+  EXPECT_TRUE(contains(as("x", {"ls"}).out, "bob"));
+}
+
+TEST_F(Gate, ALastWordReachesWhoWaitsForIt) {
+  ASSERT_EQ(as("ann", {"gate", "docs/x.md"}).exit, 0);
+  StartedLease waiting = started("bob", {"gate", "docs/x.md", "--wait"});
+  ASSERT_TRUE(eventually([&] { return contains(as("x", {"blockers"}).out, "bob"); }));
+  ASSERT_EQ(as("olga", {"blockers", "resolve", blocker(), "abandon", "--reason", "not ours"}).exit, 0);
+
+  EXPECT_EQ(waiting.wait().exit, kHalted);
+}
+
+TEST_F(Gate, AnInstructionNeedsAReasonAndABlocker) {
+  EXPECT_EQ(as("olga", {"blockers", "resolve", "x", "force", "--reason", "y"}).exit, 66);
+  EXPECT_EQ(as("olga", {"blockers", "resolve", "x", "force"}).exit, 64);
+  EXPECT_EQ(as("olga", {"blockers", "resolve", "x", "burn", "--reason", "y"}).exit, 64);
+  EXPECT_EQ(as("olga", {"blockers"}).exit, 0);
+}
+
+TEST_F(Gate, AnAgentsHookIsAnsweredInItsDialect) {
+  EXPECT_EQ(edit("s1", "src/a.ts"), "");
+  const std::string denial = edit("s2", "src/a.ts");
+  EXPECT_TRUE(denial.starts_with(
+      R"({"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",)"))
+      << denial;
+  EXPECT_EQ(as("x", {"hook", "claude-code"}, "no json").exit, 0) << "2 would mean something else";
+  EXPECT_EQ(as("x", {"hook", "word-star"}).exit, 64);
+}
+
+TEST_F(Gate, TheDeathOfAnAgentFreesItsFiles) {
+  // A program of that name, whose child the hook is: that is how the agent is found.
+  std::filesystem::copy("/bin/bash", root() + "/claude");
+  std::ofstream(root() + "/payload") << fmt::format(
+      R"({{"session_id":"s1","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"Write",
+         "tool_input":{{"file_path":"{}/src/b.ts"}}}})",
+      root(), root());
+  std::ofstream(root() + "/script") << fmt::format(
+      "{} hook claude-code < payload > answer; touch done; read line\n", LEASE_BINARY);
+  int held_open[2];
+  ASSERT_EQ(pipe(held_open), 0);
+  const pid_t agent = fork();
+  if (agent == 0) {
+    dup2(held_open[0], STDIN_FILENO);
+    if (chdir(root().c_str()) != 0) _exit(1);
+    execl("./claude", "claude", "script", nullptr);
+    _exit(1);
+  }
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/done"); }));
+  EXPECT_EQ(std::filesystem::file_size(root() + "/answer"), 0U);
+  EXPECT_NE(edit("s2", "src/b.ts"), "");
+
+  kill(agent, SIGKILL);
+  waitpid(agent, nullptr, 0);
+
+  EXPECT_EQ(edit("s3", "src/b.ts"), "");
+  close(held_open[0]);
+  close(held_open[1]);
+}
+
+TEST_F(Gate, GitRefusesToCommitAnothersFile) {
+  const auto git = [&](const std::string& arguments) {
+    return std::system(
+        fmt::format("cd {} && git -c user.name=x -c user.email=x@example.org {} >/dev/null 2>&1", root(),
+                    arguments)
+            .c_str());
+  };
+  ASSERT_EQ(git("init -q"), 0);
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+  ASSERT_EQ(git("add docs"), 0);
+
+  const Ran refused = as("bob", {"git-hook", "pre-commit"});
+
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_TRUE(contains(refused.err, "docs/x.md is held by ann")) << refused.err;
+  EXPECT_EQ(as("ann", {"git-hook", "pre-commit"}).exit, 0);
+  ASSERT_EQ(git("commit -q -m x"), 0);
+  EXPECT_EQ(as("ann", {"git-hook", "post-commit"}).exit, 0);
+  EXPECT_FALSE(contains(as("x", {"ls"}).out, "docs")) << "the commit gave it back";
+}
+
+}  // namespace
+}  // namespace leasehold
