@@ -91,22 +91,24 @@ bool still_waits(Ledger& ledger, const Ticket& ticket) {
   return current && current->status == Status::pending;
 }
 
-// Grants the ticket if nothing is in its way; false if it has to wait on.
-bool try_waiter(Ledger& ledger, const Ticket& ticket) {
+enum class Tried {
+  granted,
+  waits_on,    // Somebody is in its way.
+  look_again,  // Something was found to be over: whoever is ahead goes first, by that.
+};
+
+// Grants the ticket if nothing is in its way.
+Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
   const Survey found = survey(ledger.transaction(), ledger.context(), ticket.request, &ticket);
   record(ledger, found);
-  if (!found.blocked.empty()) return false;
-  if (!found.lapsed_leases.empty() || !found.lapsed_tickets.empty()) {
-    // What ended just now may let somebody go who is ahead: look at them all again, in order.
-    ledger.free(ticket.request);
-    return false;
-  }
+  if (!found.lapsed_leases.empty() || !found.lapsed_tickets.empty()) return Tried::look_again;
+  if (!found.blocked.empty()) return Tried::waits_on;
   const Given given = give(ledger, ticket.workspace, ticket.request, ticket.id, found, &ticket);
   std::vector<LeaseId> ids;
   for (const Lease& lease : given.leases) ids.push_back(lease.id);
   remember_grant(ledger.transaction(), ticket.request, ids);
   ledger.grant(ticket, std::move(ids), given.token);
-  return true;
+  return Tried::granted;
 }
 
 // An upgrade whose owner lost the shared lease is behind ordinary waiters now, for all its paths and not only
@@ -185,7 +187,14 @@ void settle(Ledger& ledger) {
         ledger.fail(ticket, cause);
         continue;
       }
-      if (try_waiter(ledger, ticket)) holders.insert(ticket.request.caller.holder.owner);
+      const Tried tried = try_waiter(ledger, ticket);
+      if (tried == Tried::look_again) {
+        // At them all, in order: this one is not to be passed by its own owner's next.
+        for (const Scope& scope : freed) ledger.free(scope);
+        ledger.free(ticket.request);
+        break;
+      }
+      if (tried == Tried::granted) holders.insert(ticket.request.caller.holder.owner);
       ahead.push_back(ticket);
     }
     // One who waits for what it held until now has got behind others, who may wait for it.

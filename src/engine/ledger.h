@@ -81,6 +81,7 @@ class Ledger {
 
   // Those who wait for any of these paths, this request among them, get looked at.
   void free(const AcquireRequest& request);
+  void free(const Scope& scope) { freed_.push_back(scope); }
 
   // Has anything of the caller's ended, or become shared, in this transaction?
   bool took_from(const Caller& caller) const;
