@@ -46,6 +46,10 @@ struct OpenOptions {
 
   // True: a place that is not managed is not opened; the error is not_found, and nothing is made there.
   bool only_managed = false;
+
+  // The process ends soon, as a command does. Whoever opens an embedded store alone reads its log, so it is
+  // kept short then.
+  bool is_brief = false;
 };
 
 // A path as somebody wrote it.

@@ -40,11 +40,10 @@ class Parser {
   }
 
   Result<Arguments> parse(std::span<const std::string_view> words) {
-    if (command_.runs_command) {
-      const auto mark = std::ranges::find(words, "--");
-      if (mark != words.end()) result_.command_.assign(mark + 1, words.end());
-      words = {words.begin(), mark};
-    }
+    // What follows the dashes is no option: another program's arguments, or operands.
+    const auto mark = std::ranges::find(words, "--");
+    const std::vector<std::string> rest(mark == words.end() ? mark : mark + 1, words.end());
+    words = {words.begin(), mark};
     std::vector<std::string> reversed(words.rbegin(), words.rend());
     try {
       app_.parse(std::move(reversed));
@@ -56,6 +55,11 @@ class Parser {
     for (const auto& [spec, option] : options_) {
       if (option->count() == 0) continue;
       if (auto checked = take(*spec, option->results()); !checked) return fail(checked.error());
+    }
+    if (command_.runs_command) {
+      result_.command_ = rest;
+    } else {
+      result_.operands_.insert(result_.operands_.end(), rest.begin(), rest.end());
     }
     if (result_.has("help")) return std::move(result_);
     if (!app_.remaining().empty()) return unknown(app_.remaining().front());

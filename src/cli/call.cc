@@ -67,7 +67,8 @@ Result<OpenWorkspace*> Call::workspace(bool create, bool only_managed) {
                          .settings = std::move(*settings),
                          .environment = [](const char* name) -> const char* { return std::getenv(name); },
                          .create = create,
-                         .only_managed = only_managed};
+                         .only_managed = only_managed,
+                         .is_brief = true};
   if (out_.verbose()) {
     options.log = [](const LogRecord& record) { fmt::print(stderr, "{}\n", log_line(record)); };
   }

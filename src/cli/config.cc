@@ -37,16 +37,20 @@ Result<int> list(Call& call, OpenWorkspace& workspace) {
   return 0;
 }
 
-Result<int> get(Call& call, OpenWorkspace& workspace, const std::string& name) {
-  const auto settings = workspace.settings();
+Result<EffectiveSetting> find(const OpenWorkspace& workspace, const std::string& name) {
+  auto settings = workspace.settings();
   if (!settings) return fail(settings.error());
   const auto found = std::ranges::find(*settings, name, &EffectiveSetting::name);
-  if (found == settings->end()) {
-    std::vector<std::string_view> names;
-    for (const EffectiveSetting& one : *settings) names.push_back(one.name);
-    return fail(Code::invalid_argument, fmt::format("There is no setting {}.{} See: lease config list",
-                                                    in_quotes(name), did_you_mean(name, names)));
-  }
+  if (found != settings->end()) return *found;
+  std::vector<std::string_view> names;
+  for (const EffectiveSetting& one : *settings) names.push_back(one.name);
+  return fail(Code::invalid_argument, fmt::format("There is no setting {}.{} See: lease config list",
+                                                  in_quotes(name), did_you_mean(name, names)));
+}
+
+Result<int> get(Call& call, const OpenWorkspace& workspace, const std::string& name) {
+  const auto found = find(workspace, name);
+  if (!found) return fail(found.error());
   if (call.out().json()) {
     call.out().document(setting_json(*found));
   } else {
@@ -56,15 +60,21 @@ Result<int> get(Call& call, OpenWorkspace& workspace, const std::string& name) {
   return 0;
 }
 
-Result<int> put(Call& call, OpenWorkspace& workspace, const std::string& name, const std::string* value) {
-  const auto row = workspace.setting(name, value == nullptr ? "" : *value,
-                                     call.arguments().text("for-profile").value_or(""));
-  // To take something out, only its key matters.
-  if (!row && value != nullptr) return fail(row.error());
-  const auto client = workspace.client();
-  const auto done =
-      value != nullptr ? client->put_setting(*row) : client->erase_setting(row ? row->stored_key() : name);
-  if (!done) return fail(done.error());
+Result<int> set(Call& call, OpenWorkspace& workspace, const std::string& name, const std::string& value) {
+  const auto row = workspace.setting(name, value, call.arguments().text("for-profile").value_or(""));
+  if (!row) return fail(row.error());
+  if (const auto done = workspace.client()->put_setting(*row); !done) return fail(done.error());
+  return get(call, workspace, name);
+}
+
+Result<int> unset(Call& call, OpenWorkspace& workspace, const std::string& name) {
+  const auto now = find(workspace, name);
+  if (!now) return fail(now.error());
+  // Only its key in the store matters; any value that it can have leads there.
+  const auto row = workspace.setting(name, now->value, call.arguments().text("for-profile").value_or(""));
+  if (!row) return fail(row.error());
+  if (const auto done = workspace.client()->erase_setting(row->stored_key()); !done)
+    return fail(done.error());
   return get(call, workspace, name);
 }
 
@@ -88,7 +98,8 @@ Result<int> run(Call& call) {
   if (!workspace) return fail(workspace.error());
   if (verb == "list") return list(call, **workspace);
   if (verb == "get") return get(call, **workspace, words[1]);
-  return put(call, **workspace, words[1], verb == "set" ? &words[2] : nullptr);
+  if (verb == "set") return set(call, **workspace, words[1], words[2]);
+  return unset(call, **workspace, words[1]);
 }
 
 constexpr OptionSpec kOptions[] = {

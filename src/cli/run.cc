@@ -92,6 +92,18 @@ int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted
   return end.is_lost ? info(Code::lost).exit_code : end.exit_status;
 }
 
+// Whether any of the leases goes on when the command has ended: such a one must not hang on this process.
+// Asking for what one holds already makes it hang on whoever asks.
+Result<bool> outlives_command(Call& call, const AcquireRequest& request) {
+  if (call.arguments().has("keep")) return true;
+  const Owner& owner = request.caller.holder.owner;
+  Listing own = {.paths = {}, .agent_id = owner.agent_id, .session_id = owner.session_id, .pr_id = {}};
+  for (const WantedPath& wanted : request.paths) own.paths.push_back(wanted.path);
+  const auto held = (*call.workspace())->client()->leases(own);
+  if (!held) return fail(held.error());
+  return !held->empty();
+}
+
 Result<int> run(Call& call) {
   if (call.arguments().command().empty())
     return fail(Code::invalid_argument, "-- COMMAND is missing. See: lease help run");
@@ -99,13 +111,16 @@ Result<int> run(Call& call) {
   if (!request) return fail(request.error());
   Holder& holder = request->caller.holder;
   const auto workspace = call.workspace();
-  if (!call.arguments().has("keep")) holder.process = (*workspace)->own_process();
   // Two shells of one user are two, as with flock. Whoever has a name or a session is one in all that it
   // starts.
   if (call.identity().is_user && holder.owner.session_id.empty()) {
     holder.owner.session_id =
         fmt::format("run-{}-{}", ::getpid(), std::chrono::steady_clock::now().time_since_epoch().count());
   }
+
+  const auto outlives = outlives_command(call, *request);
+  if (!outlives) return fail(outlives.error());
+  if (!*outlives) holder.process = (*workspace)->own_process();
 
   LostFlag lost;
   std::optional<EndSignals> signals(std::in_place);

@@ -17,7 +17,7 @@ std::string found(const Set& set) {
   return agent ? std::string(agent->name) + "/" + agent->session_id : "none";
 }
 
-// What each agent sets, as seen by running it or read in its source.
+// What each agent sets, as far as known.
 TEST(HostAgent, IsKnownByWhatItSets) {
   EXPECT_EQ(found({{"CLAUDECODE", "1"},
                    {"CLAUDE_CODE_CHILD_SESSION", "1"},

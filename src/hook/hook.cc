@@ -64,7 +64,7 @@ std::string HookCall::absolute(const std::string& path) const {
 }
 
 OpenOptions HookCall::open_options(const std::string& place) const {
-  return {.place = place, .environment = variables_, .only_managed = true};
+  return {.place = place, .environment = variables_, .only_managed = true, .is_brief = true};
 }
 
 // Each file belongs to the work tree it lies in; what belongs to one is granted together or not at all.

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "config/configuration.h"
@@ -13,6 +15,7 @@
 #include "manager/lease_manager.h"
 #include "open/one_store.h"
 #include "open/stores.h"
+#include "util/check.h"
 #include "workspace/disk_pairs.h"
 #include "workspace/pair_config.h"
 #include "workspace/path_intake.h"
@@ -35,12 +38,34 @@ struct Service {
   std::optional<LeaseManager> manager;
 };
 
+// What a project wrote is read when the workspace is opened, to say at once where it is wrong. The built-in
+// rules are right, and most commands need none: they are made ready when somebody asks.
+class Pairs {
+ public:
+  Pairs() = default;
+  explicit Pairs(PairRules rules) : rules_(std::move(rules)) {}
+
+  const PairRules& rules() {
+    std::call_once(once_, [this] {
+      if (rules_) return;
+      auto built_in = pair_rules({}, {});
+      LEASEHOLD_CHECK(built_in);
+      rules_ = *std::move(built_in);
+    });
+    return *rules_;
+  }
+
+ private:
+  std::once_flag once_;
+  std::optional<PairRules> rules_;
+};
+
 struct Opened {
   Workspace workspace;
   std::string id;
   std::string store_url;
   std::shared_ptr<Configuration> configuration;
-  PairRules pairs;
+  std::shared_ptr<Pairs> pairs = std::make_shared<Pairs>();
   std::function<const char*(const char*)> environment;
   std::shared_ptr<Service> service;
 };
@@ -78,7 +103,7 @@ class LocalWorkspace final : public OpenWorkspace {
       if (!asked.subtree) files.push_back(*key);
       wanted.push_back({.path = std::move(*key), .subtree = asked.subtree});
     }
-    if (options.pairs) add_pairs(wanted, pairs_on_disk(opened_.workspace, opened_.pairs, files));
+    if (options.pairs) add_pairs(wanted, pairs_on_disk(opened_.workspace, opened_.pairs->rules(), files));
     return wanted;
   }
 
@@ -172,9 +197,11 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   auto configuration = read_configuration(options, opened.workspace);
   if (!configuration) return fail(configuration.error());
   opened.configuration = std::move(*configuration);
-  auto pairs = pair_rules(opened.workspace.config, opened.workspace.config_file.value_or(""));
-  if (!pairs) return fail(pairs.error());
-  opened.pairs = std::move(*pairs);
+  if (opened.workspace.config.find("pairs") != nullptr) {
+    auto pairs = pair_rules(opened.workspace.config, opened.workspace.config_file.value_or(""));
+    if (!pairs) return fail(pairs.error());
+    opened.pairs = std::make_shared<Pairs>(*std::move(pairs));
+  }
 
   // Embedded stores of several workspaces are one URL: the one that says nothing.
   const std::string& asked_url = opened.configuration->store_url().value;
@@ -187,8 +214,8 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   opened.store_url = std::move(*url);
 
   auto service = std::make_shared<Service>(read_machine(), std::move(*in_use));
-  auto store = open_store(opened.store_url,
-                          {service->machine, service->clock, options.create, opened.workspace.notes});
+  auto store = open_store(opened.store_url, {service->machine, service->clock, options.create,
+                                             options.is_brief, opened.workspace.notes});
   if (!store) return fail(store.error());
   service->store = std::move(*store);
   const WorkspaceScope scope = opened.workspace.scope.value_or((*scheme)->scope);

@@ -18,6 +18,7 @@ struct StorePlace {
   const Machine& machine;
   const StoreClock& clock;  // Outlives the store.
   bool create = true;
+  bool is_brief = false;
   std::vector<std::string>& notes;  // For what people should know about it.
 };
 

@@ -98,7 +98,7 @@ TEST_F(Acquire, ReadsListsFromStandardInput) {
   ASSERT_EQ(as("ann", {"acquire", "-0", "-"}, std::string("docs/x.md\0odd\nname\0", 19)).exit, 0);
 
   EXPECT_EQ(as("ann", {"ls"}).out,
-            "/docs/x.md\texclusive\tann\n\"/odd\\nname\"\texclusive\tann\n/src/a.ts\texclusive\tann\n"
+            "/docs/x.md\texclusive\tann\n\"/odd\\x0aname\"\texclusive\tann\n/src/a.ts\texclusive\tann\n"
             "/src/b.ts\texclusive\tann\n");
 }
 

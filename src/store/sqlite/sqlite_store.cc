@@ -215,7 +215,11 @@ void SqliteStore::shorten_log() {
   if (!pass) return;
   auto connection = borrow();
   if (!connection) return;
-  (*connection)->checkpoint();
+  if (options_.empties_log) {
+    (*connection)->empty_log();
+  } else {
+    (*connection)->checkpoint();
+  }
   fill_reserve(options_.folder);
   clear_in(bells_folder());
   give_back(std::move(*connection));

@@ -18,6 +18,9 @@ struct SqliteOptions {
 
   // The log is moved into the file when it is longer than this. Each time costs two syncs, so not often.
   int log_pages_max = 4'000;
+  // And then it is left empty, where no reader is in the way. For processes that end soon: who opens the
+  // store alone reads the log as a whole, also what was moved already.
+  bool empties_log = false;
 
   // For tests: another file system underneath.
   const char* vfs = nullptr;
