@@ -173,7 +173,9 @@ TEST_F(RepoLockCommand, EndsACommandThatWasStolenFrom) {
 }
 
 TEST_F(RepoLockCommand, TellsACommandThatEndedThatItWasStolenFrom) {
-  StartedLease slow(arguments({"--", "sh", "-c", fmt::format("rm {0}; echo '{{}}' > {0}", lock_path())}));
+  // In one step: whoever looks in between would find the lock gone, and end the command there.
+  StartedLease slow(
+      arguments({"--", "sh", "-c", fmt::format("echo '{{}}' > {0}.other; mv {0}.other {0}", lock_path())}));
 
   const Ran ended = slow.wait();
   EXPECT_EQ(ended.exit, kLost);
