@@ -13,12 +13,6 @@
 namespace leasehold {
 namespace {
 
-Result<std::string> current_folder() {
-  char folder[PATH_MAX];
-  if (::getcwd(folder, sizeof folder) != nullptr) return std::string(folder);
-  return fail(Code::invalid_path, "The current folder is gone or cannot be read. Change to another one.");
-}
-
 Result<std::vector<std::string>> listed_on_stdin(char separator) {
   std::vector<std::string> lines;
   char* line = nullptr;
@@ -54,6 +48,12 @@ Result<std::map<std::string, std::string>> settings_of(const Arguments& argument
 }
 
 }  // namespace
+
+Result<std::string> current_folder() {
+  char folder[PATH_MAX];
+  if (::getcwd(folder, sizeof folder) != nullptr) return std::string(folder);
+  return fail(Code::invalid_path, "The current folder is gone or cannot be read. Change to another one.");
+}
 
 Result<OpenWorkspace*> Call::workspace(bool create, bool only_managed) {
   if (workspace_) return workspace_.get();

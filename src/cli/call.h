@@ -62,6 +62,9 @@ class Call {
   std::optional<Identity> identity_;
 };
 
+// Where the program was started. Error: invalid_path.
+Result<std::string> current_folder();
+
 // Whether an answer means that somebody else is in the way.
 bool is_conflict(Code code);
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "cli/acquiring.h"
 #include "cli/answers.h"
 #include "cli/commands.h"
 #include "cli/render_gate.h"

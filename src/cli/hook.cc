@@ -8,7 +8,7 @@
 
 #include "cli/call.h"
 #include "cli/commands.h"
-#include "util/utf8.h"
+#include "util/read_file.h"
 
 namespace leasehold {
 namespace {
@@ -24,32 +24,17 @@ void answer_late(int) {
   _exit(0);
 }
 
-std::string read_all() {
-  // More than any tool call that a host would pass on.
-  constexpr std::size_t kMost = std::size_t{64} << 20;
-  std::string text;
-  char buffer[65'536];
-  while (text.size() < kMost) {
-    const ssize_t got = read(STDIN_FILENO, buffer, sizeof buffer);
-    if (got <= 0) break;
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
-std::string current_folder() {
-  char* const folder = get_current_dir_name();
-  const std::string text = folder != nullptr ? folder : "/";
-  std::free(folder);
-  return text;
-}
+// More than any tool call that a host would pass on.
+constexpr std::size_t kPayloadMax = std::size_t{64} << 20;
 
 // Never anything but 0 or the answer: for a host, other numbers mean other things.
 Result<int> run(Call& call) {
   const auto host = host_named(call.arguments().operands().front());
   if (!host) return fail(Code::invalid_argument, "There is no such host. Name one of: claude-code, codex.");
   const Variables variables = [](const char* name) -> const char* { return std::getenv(name); };
-  HookCall hook(*host, read_all(), current_folder(), variables);
+  // What cannot be read is no JSON, and answered as such.
+  const std::string payload = read_to_end(STDIN_FILENO, kPayloadMax).value_or("");
+  HookCall hook(*host, payload, current_folder().value_or("/"), variables);
   late_text = hook.late_answer();
   std::signal(SIGALRM, answer_late);
   alarm(kSecondsToAnswer);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "hook/reason.h"
+#include "workspace/workspace.h"
 
 namespace leasehold {
 namespace {
@@ -78,7 +79,12 @@ HookAnswer HookCall::at_the_gate() {
   for (const std::string& path : event_->paths) {
     const std::string file = absolute(path);
     const auto [known, is_new] = roots.try_emplace(file.substr(0, file.rfind('/')));
-    if (is_new) {
+    // Most often the same tree as before, which is open then.
+    if (is_new && !parts.empty()) {
+      const auto tree = find_workspace(file);
+      if (tree && parts.contains(tree->root)) known->second = tree->root;
+    }
+    if (is_new && known->second.empty()) {
       auto opened = open_workspace(open_options(file));
       if (!opened && opened.error().code == Code::not_found) continue;
       if (!opened) return unchecked(opened.error());

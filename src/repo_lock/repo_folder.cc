@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include <array>
 
+#include "util/read_file.h"
 #include "util/utf8.h"
 
 namespace leasehold::repo_lock {
@@ -44,15 +44,8 @@ std::errc make_folders(const std::string& path) {
 }
 
 std::optional<std::string> read_text(const Descriptor& file) {
-  std::string text;
-  std::array<char, 4096> buffer;
-  for (;;) {
-    const ssize_t count = ::read(file.number(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 || text.size() > kTextBytesMax) return std::nullopt;
-    if (count == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  }
+  auto text = read_to_end(file.number(), kTextBytesMax);
+  return text ? std::optional(std::move(*text)) : std::nullopt;
 }
 
 std::errc write_text(const Descriptor& file, std::string_view text) {

@@ -7,24 +7,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+
+#include "util/read_file.h"
 
 namespace leasehold {
 namespace {
 
 std::unexpected<Error> cannot_run(const std::string& program, int error) {
   return fail(Code::unavailable, fmt::format("Cannot run {}: {}.", program, std::strerror(error)));
-}
-
-std::string read_to_end(int fd) {
-  std::string text;
-  char buffer[16'384];
-  for (;;) {
-    const ssize_t got = read(fd, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
 }
 
 }  // namespace
@@ -44,7 +36,7 @@ Result<std::string> capture(const std::vector<std::string>& command, const std::
   const int error = posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  std::string text = error == 0 ? read_to_end(ends[0]) : "";
+  std::string text = error == 0 ? read_to_end(ends[0], SIZE_MAX).value_or("") : "";
   close(ends[0]);
   if (error != 0) return cannot_run(command.front(), error);
 

@@ -1,11 +1,11 @@
 // Processes left in peace share the store evenly.
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
 
 #include "processes/client.h"
+#include "support/shared_memory.h"
 
 namespace leasehold::processes {
 namespace {
@@ -43,9 +43,8 @@ void run(const std::string& folder, int number, Race& race) {
 TEST(Fairness, TheSlowestProcessGetsHalfOfWhatTheFastestGets) {
   const TempFolder temp;
   const std::string folder = temp.path() + "/store";
-  void* memory = mmap(nullptr, sizeof(Race), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  Race& race = *new (memory) Race();
+  const SharedMemory<Race> memory;
+  Race& race = *memory;
   std::vector<std::unique_ptr<Child>> children;
   for (int i = 0; i < kProcesses; ++i) {
     children.push_back(std::make_unique<Child>([&, i] {
@@ -76,7 +75,6 @@ TEST(Fairness, TheSlowestProcessGetsHalfOfWhatTheFastestGets) {
   std::printf("pairs:%s; share %.2f; %d pairs/s; longest pair %.1f ms\n", each.c_str(),
               static_cast<double>(slowest) / fastest, all / 2, static_cast<double>(longest_us) / 1000);
   EXPECT_GE(2 * slowest, fastest) << each;
-  munmap(memory, sizeof(Race));
 }
 
 }  // namespace

@@ -1,17 +1,17 @@
 // Many processes want the same few files while some of them are killed and others stopped.
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <fstream>
-#include <random>
 
 #include "processes/client.h"
 #include "processes/replay.h"
+#include "support/contended_request.h"
 #include "support/raw_sqlite.h"
+#include "support/shared_memory.h"
 
 namespace leasehold::processes {
 namespace {
@@ -28,26 +28,6 @@ struct Shared {
   std::atomic<int> errors;
   char error[512];  // The last one.
 };
-
-class SharedMemory {
- public:
-  SharedMemory()
-      : memory_(new(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
-                    Shared()) {}
-  SharedMemory(const SharedMemory&) = delete;
-  SharedMemory& operator=(const SharedMemory&) = delete;
-  ~SharedMemory() { munmap(memory_, sizeof(Shared)); }
-
-  Shared* operator->() const { return memory_; }
-  Shared& operator*() const { return *memory_; }
-
- private:
-  Shared* memory_;
-};
-
-using Dice = std::minstd_rand;
-
-int roll(Dice& dice, int below) { return static_cast<int>(dice() % static_cast<unsigned>(below)); }
 
 // One process's work, until it is told to stop.
 class Worker {
@@ -78,27 +58,7 @@ class Worker {
     Caller caller = this_process(client_, name_);
     // Of some only their time is known.
     if (roll(dice_, 6) == 0) caller.holder.process.reset();
-    AcquireRequest wanted = request(caller, {});
-    switch (roll(dice_, 8)) {
-      case 0:
-        wanted.paths = {{.path = "/set", .subtree = true}};
-        break;
-      case 1:
-      case 2:
-      case 3:
-        for (int i = 0; i < 5; ++i) {
-          if (roll(dice_, 2) == 0) wanted.paths.push_back({.path = fmt::format("/set/{}", i)});
-        }
-        break;
-      default:
-        break;
-    }
-    if (wanted.paths.empty()) wanted.paths = {{.path = "/hot"}};
-    wanted.mode = roll(dice_, 3) == 0 ? Mode::shared : Mode::exclusive;
-    wanted.ttl = kTtl;
-    if (roll(dice_, 4) != 0) wanted.wait = 300ms;
-    wanted.reason = std::to_string(wanted.paths.size());
-    return wanted;
+    return contended_request(dice_, std::move(caller), kTtl, 300ms);
   }
 
   void hold_and_release(const AcquireRequest& wanted, const Granted& granted) {
@@ -236,7 +196,7 @@ std::optional<std::string> follow(Client& client, Replay& replay) {
 void hammer(Duration pause, bool only_kills) {
   const TempFolder temp;
   const std::string folder = temp.path() + "/store";
-  const SharedMemory shared;
+  const SharedMemory<Shared> shared;
   const Child observer([&] { return observe(folder, *shared); });
   Tormentor tormentor(folder, *shared);
 

@@ -1,17 +1,17 @@
 // Many processes want the same few files in Redis while some of them are killed, and in the end the server
 // too.
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <random>
 
 #include "env/child.h"
 #include "processes/replay.h"
+#include "support/contended_request.h"
 #include "support/redis_client.h"
 #include "support/redis_server.h"
+#include "support/shared_memory.h"
 
 namespace leasehold {
 namespace {
@@ -29,26 +29,6 @@ struct Board {
   char error[512];  // The last one.
 };
 
-class SharedBoard {
- public:
-  SharedBoard()
-      : memory_(new(mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
-                    Board()) {}
-  SharedBoard(const SharedBoard&) = delete;
-  SharedBoard& operator=(const SharedBoard&) = delete;
-  ~SharedBoard() { munmap(memory_, sizeof(Board)); }
-
-  Board& operator*() const { return *memory_; }
-  Board* operator->() const { return memory_; }
-
- private:
-  Board* memory_;
-};
-
-using Dice = std::minstd_rand;
-
-int roll(Dice& dice, int below) { return static_cast<int>(dice() % static_cast<unsigned>(below)); }
-
 class Worker {
  public:
   Worker(const std::string& url, std::string name, unsigned seed, Board& board)
@@ -59,7 +39,7 @@ class Worker {
 
   void run() {
     while (!board_.stop) {
-      const AcquireRequest wanted = any_request();
+      const AcquireRequest wanted = contended_request(dice_, {{.owner = {name_, "session"}}}, kTtl, 500ms);
       const auto answer = client_.manager->acquire_and_wait(wanted);
       if (!answer) {
         complain(answer.error());
@@ -77,30 +57,6 @@ class Worker {
   }
 
  private:
-  AcquireRequest any_request() {
-    AcquireRequest wanted = {.caller = {{.owner = {name_, "session"}}}};
-    switch (roll(dice_, 8)) {
-      case 0:
-        wanted.paths = {{.path = "/set", .subtree = true}};
-        break;
-      case 1:
-      case 2:
-      case 3:
-        for (int i = 0; i < 5; ++i) {
-          if (roll(dice_, 2) == 0) wanted.paths.push_back({.path = fmt::format("/set/{}", i)});
-        }
-        break;
-      default:
-        break;
-    }
-    if (wanted.paths.empty()) wanted.paths = {{.path = "/hot"}};
-    wanted.mode = roll(dice_, 3) == 0 ? Mode::shared : Mode::exclusive;
-    wanted.ttl = kTtl;
-    if (roll(dice_, 4) != 0) wanted.wait = 500ms;
-    wanted.reason = std::to_string(wanted.paths.size());
-    return wanted;
-  }
-
   // Where the server is killed too, answers may be lost; nothing else may go wrong.
   void complain(const Error& error) {
     const bool may_be =
@@ -121,7 +77,7 @@ class Worker {
 
 void hammer(bool kill_server) {
   RedisServer server({"--appendfsync", "always"});
-  const SharedBoard board;
+  const SharedMemory<Board> board;
   board->trouble = kill_server;
   int started = 0;
   int kills = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "leasehold/calls.h"
 #include "leasehold/lease.h"
@@ -52,11 +53,30 @@ class Fields {
     if (find(name) != nullptr) get(name, to.emplace());
   }
 
+  void get(std::string_view name, WallTime& to) const {
+    if (const json::value* value = find(name)) to = WallTime(WallTime::duration(as<std::int64_t>(*value)));
+  }
+
+  void get(std::string_view name, Token& to) const { get(name, to.value); }
+
+  template <class Tag>
+  void get(std::string_view name, Id<Tag>& to) const {
+    get(name, to.text);
+  }
+
+  template <class Tag>
+  void get(std::string_view name, std::vector<Id<Tag>>& to) const {
+    std::vector<std::string> texts;
+    get(name, texts);
+    for (std::string& text : texts) to.push_back({std::move(text)});
+  }
+
   template <class Enum>
   void get_word(std::string_view name, Enum& to) const {
     const json::value* value = find(name);
     if (value == nullptr) return;
-    const auto known = from_word<Enum>(as<std::string>(*value));
+    if (!value->is_string()) throw Malformed();
+    const auto known = from_word<Enum>(std::string_view(value->get_string()));
     if (!known) throw Malformed();
     to = *known;
   }

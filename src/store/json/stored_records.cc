@@ -46,44 +46,6 @@ void put_word(json::object& object, std::string_view name, Enum value) {
   object[name] = word(value);
 }
 
-void get(const Fields& fields, std::string_view name, Time& to) {
-  if (const json::value* value = fields.find(name)) to = Time(Time::duration(as<std::int64_t>(*value)));
-}
-
-void get(const Fields& fields, std::string_view name, std::optional<Time>& to) {
-  if (const json::value* value = fields.find(name)) to = Time(Time::duration(as<std::int64_t>(*value)));
-}
-
-void get(const Fields& fields, std::string_view name, WallTime& to) {
-  if (const json::value* value = fields.find(name))
-    to = WallTime(WallTime::duration(as<std::int64_t>(*value)));
-}
-
-void get(const Fields& fields, std::string_view name, Token& to) { fields.get(name, to.value); }
-
-template <class Tag>
-void get(const Fields& fields, std::string_view name, Id<Tag>& to) {
-  fields.get(name, to.text);
-}
-
-template <class Tag>
-void get(const Fields& fields, std::string_view name, std::vector<Id<Tag>>& to) {
-  std::vector<std::string> texts;
-  fields.get(name, texts);
-  for (std::string& text : texts) to.push_back({std::move(text)});
-}
-
-template <class Enum>
-  requires std::is_enum_v<Enum>
-void get_word(const Fields& fields, std::string_view name, Enum& to) {
-  const json::value* value = fields.find(name);
-  if (value == nullptr) return;
-  if (!value->is_string()) throw Malformed();
-  const auto known = from_word<Enum>(std::string_view(value->get_string()));
-  if (!known) throw Malformed();
-  to = *known;
-}
-
 json::object to_object(const Lease& lease) {
   json::object object;
   object.reserve(32);
@@ -121,24 +83,24 @@ json::object to_object(const Lease& lease) {
 Lease lease_from(const json::value& value) {
   const Fields fields(value);
   Lease lease;
-  get(fields, "id", lease.id);
+  fields.get("id", lease.id);
   fields.get("workspace", lease.workspace);
   fields.get("path", lease.path);
   fields.get("subtree", lease.subtree);
-  get_word(fields, "mode", lease.mode);
+  fields.get_word("mode", lease.mode);
   if (const json::value* holder = fields.find("holder")) lease.holder = holder_from(*holder);
-  get(fields, "token", lease.token);
-  get_word(fields, "status", lease.status);
-  get_word(fields, "ended_by", lease.ended_by);
-  get(fields, "created_at", lease.created_at);
-  get(fields, "acquired_at", lease.acquired_at);
-  get(fields, "expires_at", lease.expires_at);
-  get(fields, "last_heartbeat_at", lease.last_heartbeat_at);
-  get(fields, "updated_at", lease.updated_at);
+  fields.get("token", lease.token);
+  fields.get_word("status", lease.status);
+  fields.get_word("ended_by", lease.ended_by);
+  fields.get("created_at", lease.created_at);
+  fields.get("acquired_at", lease.acquired_at);
+  fields.get("expires_at", lease.expires_at);
+  fields.get("last_heartbeat_at", lease.last_heartbeat_at);
+  fields.get("updated_at", lease.updated_at);
   if (const json::value* ttl = fields.find("ttl_ms")) lease.ttl = Duration(as<std::int64_t>(*ttl));
   fields.get("renewal_count", lease.renewal_count);
   fields.get("max_renewals", lease.max_renewals);
-  get(fields, "group_id", lease.group_id);
+  fields.get("group_id", lease.group_id);
   fields.get("room", lease.room);
   fields.get("reason", lease.reason);
   fields.get("trace", lease.trace);
@@ -147,8 +109,8 @@ Lease lease_from(const json::value& value) {
   fields.get("pairs", lease.pairs);
   fields.get("rule", lease.rule);
   fields.get("attended", lease.attended);
-  get(fields, "idle_at", lease.idle_at);
-  get(fields, "recalled_at", lease.recalled_at);
+  fields.get("idle_at", lease.idle_at);
+  fields.get("recalled_at", lease.recalled_at);
   if (lease.id.text.empty() || lease.path.empty()) throw Malformed();
   return lease;
 }
@@ -156,20 +118,20 @@ Lease lease_from(const json::value& value) {
 Ticket ticket_from(const json::value& value) {
   const Fields fields(value);
   Ticket ticket;
-  get(fields, "id", ticket.id);
+  fields.get("id", ticket.id);
   fields.get("workspace", ticket.workspace);
   if (const json::value* request = fields.find("request")) ticket.request = request_from(*request);
-  get(fields, "sequence", ticket.sequence);
-  get(fields, "arrival", ticket.arrival);
-  get(fields, "order", ticket.order);
+  fields.get("sequence", ticket.sequence);
+  fields.get("arrival", ticket.arrival);
+  fields.get("order", ticket.order);
   fields.get("upgrade", ticket.upgrade);
-  get(fields, "wait_until", ticket.wait_until);
-  get(fields, "proven_until", ticket.proven_until);
-  get_word(fields, "status", ticket.status);
-  get_word(fields, "ended_by", ticket.ended_by);
-  get(fields, "ended_at", ticket.ended_at);
-  get(fields, "leases", ticket.leases);
-  get(fields, "token", ticket.token);
+  fields.get("wait_until", ticket.wait_until);
+  fields.get("proven_until", ticket.proven_until);
+  fields.get_word("status", ticket.status);
+  fields.get_word("ended_by", ticket.ended_by);
+  fields.get("ended_at", ticket.ended_at);
+  fields.get("leases", ticket.leases);
+  fields.get("token", ticket.token);
   if (ticket.id.text.empty()) throw Malformed();
   return ticket;
 }
@@ -181,10 +143,10 @@ Answer answer_from(const json::value& value) {
   fields.get("session_id", answer.owner.session_id);
   fields.get("key", answer.key);
   fields.get("request_hash", answer.request_hash);
-  get(fields, "group_id", answer.group_id);
-  get(fields, "leases", answer.leases);
+  fields.get("group_id", answer.group_id);
+  fields.get("leases", answer.leases);
   fields.get("ttl_clamped", answer.ttl_clamped);
-  get(fields, "drop_at", answer.drop_at);
+  fields.get("drop_at", answer.drop_at);
   return answer;
 }
 
@@ -194,23 +156,23 @@ Notice notice_from(const json::value& value) {
   fields.get("id", notice.id);
   fields.get("agent_id", notice.owner.agent_id);
   fields.get("session_id", notice.owner.session_id);
-  get_word(fields, "cause", notice.cause);
+  fields.get_word("cause", notice.cause);
   fields.get("received", notice.received);
-  get(fields, "lease_id", notice.lease_id);
+  fields.get("lease_id", notice.lease_id);
   fields.get("path", notice.path);
-  get(fields, "token", notice.token);
+  fields.get("token", notice.token);
   fields.get("actor", notice.actor);
   fields.get("reason", notice.reason);
-  get(fields, "at", notice.at);
-  get(fields, "wall_us", notice.wall);
-  get(fields, "drop_at", notice.drop_at);
+  fields.get("at", notice.at);
+  fields.get("wall_us", notice.wall);
+  fields.get("drop_at", notice.drop_at);
   return notice;
 }
 
 void get_status(const Fields& fields, std::string_view name, std::optional<Status>& to) {
   if (fields.find(name) == nullptr) return;
   Status status{};
-  get_word(fields, name, status);
+  fields.get_word(name, status);
   to = status;
 }
 
@@ -224,30 +186,30 @@ Setting setting_from(const json::value& value) {
   fields.get("type", setting.type);
   fields.get("description", setting.description);
   fields.get("requires_restart", setting.requires_restart);
-  get(fields, "updated_us", setting.updated_at);
+  fields.get("updated_us", setting.updated_at);
   return setting;
 }
 
 Event event_from(const json::value& value) {
   const Fields fields(value);
   Event event;
-  get_word(fields, "type", event.type);
-  get(fields, "lease_id", event.lease_id);
-  get(fields, "group_id", event.group_id);
+  fields.get_word("type", event.type);
+  fields.get("lease_id", event.lease_id);
+  fields.get("group_id", event.group_id);
   fields.get("agent_id", event.owner.agent_id);
   fields.get("session_id", event.owner.session_id);
   fields.get("pr_id", event.pr_id);
   fields.get("path", event.path);
   fields.get("subtree", event.subtree);
-  get_word(fields, "mode", event.mode);
-  get(fields, "token", event.token);
+  fields.get_word("mode", event.mode);
+  fields.get("token", event.token);
   get_status(fields, "status_before", event.status_before);
   get_status(fields, "status_after", event.status_after);
-  get_word(fields, "cause", event.cause);
+  fields.get_word("cause", event.cause);
   fields.get("renewal_count", event.renewal_count);
   fields.get("count", event.count);
-  get(fields, "at", event.at);
-  get(fields, "wall_us", event.wall);
+  fields.get("at", event.at);
+  fields.get("wall_us", event.wall);
   fields.get("actor", event.actor);
   fields.get("reason", event.reason);
   fields.get("trace", event.trace);

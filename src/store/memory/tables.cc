@@ -3,18 +3,10 @@
 #include <algorithm>
 
 #include "model/scope.h"
+#include "store/deadline.h"
 
 namespace leasehold {
 namespace {
-
-Time earliest_deadline(const Ticket& ticket) { return std::min(ticket.wait_until, ticket.proven_until); }
-
-Time earliest_deadline(const Lease& lease) {
-  Time earliest = lease.expires_at;
-  if (lease.idle_at) earliest = std::min(earliest, *lease.idle_at);
-  if (lease.recalled_at) earliest = std::min(earliest, *lease.recalled_at);
-  return earliest;
-}
 
 bool has_ended(Status status) { return status != Status::active && status != Status::pending; }
 

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "model/scope.h"
+#include "store/deadline.h"
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
 #include "store/redis/scripts.h"

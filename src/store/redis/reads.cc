@@ -54,15 +54,6 @@ std::int64_t micros(Time time) {
 
 }  // namespace
 
-Time earliest_deadline(const Lease& lease) {
-  Time earliest = lease.expires_at;
-  if (lease.idle_at) earliest = std::min(earliest, *lease.idle_at);
-  if (lease.recalled_at) earliest = std::min(earliest, *lease.recalled_at);
-  return earliest;
-}
-
-Time earliest_deadline(const Ticket& ticket) { return std::min(ticket.wait_until, ticket.proven_until); }
-
 std::string active_score(Time deadline) {
   return std::to_string(std::max<std::int64_t>(micros(deadline), 0));
 }

@@ -202,9 +202,6 @@ class RedisTransaction final : public Transaction {
   std::vector<std::pair<std::string, std::string>> stale_;  // Members of sorted sets that lead nowhere.
 };
 
-// When a lease, or a wait, may be over.
-Time earliest_deadline(const Lease& lease);
-Time earliest_deadline(const Ticket& ticket);
 // As the score of what is active: not below 0. What has ended has its moment below 0.
 std::string active_score(Time deadline);
 std::string ended_score(Time ended_at);

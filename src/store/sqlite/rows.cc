@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "store/deadline.h"
 #include "store/json/records_json.h"
 
 namespace leasehold::sqlite {
@@ -228,12 +229,12 @@ Contention read_contention(Query& row) {
 
 Time when(const Lease& lease) {
   if (lease.status != Status::active) return lease.updated_at;
-  return std::min({lease.expires_at, lease.idle_at.value_or(kForever), lease.recalled_at.value_or(kForever)});
+  return earliest_deadline(lease);
 }
 
 Time when(const Ticket& ticket) {
   if (ticket.status != Status::pending) return ticket.ended_at;
-  return std::min(ticket.wait_until, ticket.proven_until);
+  return earliest_deadline(ticket);
 }
 
 std::optional<std::int64_t> to_column(std::optional<Time> time) {
