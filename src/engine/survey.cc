@@ -198,11 +198,18 @@ Survey survey(View& view, const Context& context, const AcquireRequest& request,
 }
 
 std::vector<Ticket> in_order(View& view, const Context& context, std::vector<Ticket> tickets) {
-  std::map<GroupId, Rank> ranks;
-  for (const Ticket& ticket : tickets) ranks.emplace(ticket.id, rank_now(view, context, ticket));
-  std::ranges::sort(tickets,
-                    [&](const Ticket& a, const Ticket& b) { return before(ranks.at(a.id), ranks.at(b.id)); });
-  return tickets;
+  struct Place {
+    Rank rank;
+    Ticket* ticket;
+  };
+  std::vector<Place> places;
+  places.reserve(tickets.size());
+  for (Ticket& ticket : tickets) places.push_back({rank_now(view, context, ticket), &ticket});
+  std::ranges::sort(places, before, &Place::rank);
+  std::vector<Ticket> ordered;
+  ordered.reserve(tickets.size());
+  for (const Place& place : places) ordered.push_back(std::move(*place.ticket));
+  return ordered;
 }
 
 Queued place_in_queue(const Ticket& ticket, Survey found, Time now) {

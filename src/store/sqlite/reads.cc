@@ -71,14 +71,9 @@ SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspa
   wall_ = clock.wall();
 }
 
-void SqliteTransaction::remember(const Lease& lease) {
-  stored_.insert_or_assign(lease.id.text, StoredLease{lease.scope(), lease.holder.owner, lease.holder.pr_id,
-                                                      lease.status == Status::active});
-}
-
 Lease SqliteTransaction::read_and_remember(Query& row) {
   Lease lease = read_lease(row);
-  remember(lease);
+  leases_.insert_or_assign(lease.id.text, lease);
   return lease;
 }
 
@@ -157,6 +152,7 @@ const Ticket& SqliteTransaction::read_ticket_once(Query& row) {
 }
 
 std::optional<Lease> SqliteTransaction::lease(const LeaseId& id) {
+  if (const auto known = leases_.find(id.text); known != leases_.end()) return known->second;
   Query query = connection_.query("SELECT " LEASE_COLUMNS " FROM leases WHERE id = ? AND workspace = ?");
   if (!query.bind_all(id.text, workspace_).step()) return std::nullopt;
   return read_and_remember(query);

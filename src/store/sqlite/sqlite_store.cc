@@ -193,6 +193,10 @@ Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body)
       }
       break;
     }
+    // Whom they wake only looks, and so needs no gate.
+    if (bells) {
+      for (const GroupId& ticket : *bells) ring_in(bells_folder(), ticket);
+    }
     if (was_full) {
       // What is left is kept back again before others take it for new leases.
       (*connection)->empty_log();
@@ -202,7 +206,6 @@ Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body)
     give_back(std::move(*connection));
   }
   if (!bells) return fail(bells.error());
-  for (const GroupId& ticket : *bells) ring_in(bells_folder(), ticket);
   // The kernel puts whom a pipe wakes on the waker's core, and there behind the waker.
   if (!bells->empty()) std::this_thread::yield();
   if (log_is_long) shorten_log();

@@ -64,15 +64,6 @@ class SqliteTransaction final : public Transaction {
     std::uint64_t last_token = 0;
   };
 
-  // What the table holds of a lease, as far as writing it again depends on it.
-  struct StoredLease {
-    Scope scope;
-    Owner owner;
-    std::string pr_id;
-    bool active = false;
-  };
-
-  void remember(const Lease& lease);
   Lease read_and_remember(Query& row);
   std::vector<Lease> all_leases(Query& query);
   std::vector<Ticket> all_tickets(Query& query);
@@ -101,9 +92,9 @@ class SqliteTransaction final : public Transaction {
   bool has_waiters_ = false;
   bool has_contentions_ = false;
   std::map<Owner, std::int64_t> counts_;  // Changes to `owners`, written at the end.
-  // What was read or written so far. A decision reads a lease before it writes it, and reads the waiters of
-  // a queue again and again.
-  std::unordered_map<std::string, StoredLease> stored_;
+  // What was read or written so far. A decision reads a lease before and after it writes it, and reads the
+  // waiters of a queue again and again.
+  std::unordered_map<std::string, Lease> leases_;
   std::unordered_map<std::string, Ticket> tickets_;
   std::map<Scope, std::set<std::string>> waiting_at_;  // Ids of tickets; all are in `tickets_`.
   std::vector<GroupId> bells_;

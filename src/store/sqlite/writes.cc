@@ -72,23 +72,23 @@ void SqliteTransaction::count_in(const Lease& lease) {
 }
 
 void SqliteTransaction::put(const Lease& lease) {
-  if (!stored_.contains(lease.id.text)) {
+  if (!leases_.contains(lease.id.text)) {
     // Most often nobody read it because it is new.
     write(lease, kInsertLease);
     if (connection_.changes() == 1) {
       count_in(lease);
-      remember(lease);
+      leases_.emplace(lease.id.text, lease);
       return;
     }
     if (!this->lease(lease.id)) throw_corrupt("the id of another workspace's lease");
   }
-  const StoredLease& stored = stored_.at(lease.id.text);
-  const bool same = stored.scope == lease.scope() && stored.owner == lease.holder.owner &&
-                    stored.pr_id == lease.holder.pr_id;
-  if (stored.active) --counts_[stored.owner];
+  Lease& stored = leases_.at(lease.id.text);
+  const bool same = stored.scope() == lease.scope() && stored.holder.owner == lease.holder.owner &&
+                    stored.holder.pr_id == lease.holder.pr_id;
+  if (stored.status == Status::active) --counts_[stored.holder.owner];
   count_in(lease);
   write(lease, same ? kUpdateState : kUpdateLease);
-  remember(lease);
+  stored = lease;
 }
 
 void SqliteTransaction::write(const Lease& lease, const char* sql) {
