@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-
 #include "util/read_file.h"
 #include "util/utf8.h"
 
