@@ -76,7 +76,7 @@ complete -o filenames -F _lease lease
                      all_names(), values, cases);
 }
 
-// Inside single quotes, for zsh and fish.
+// Inside single quotes, for zsh.
 std::string quoted(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -134,11 +134,21 @@ _lease "$@"
                      names, cases);
 }
 
+// Inside single quotes, for fish.
+std::string fish_quoted(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
 std::string fish_script() {
   std::string text = "# fish completion for lease\n";
   for (const Command* command : commands()) {
     text += fmt::format("complete -c lease -n __fish_use_subcommand -f -a {} -d '{}'\n", command->name,
-                        command->summary);
+                        fish_quoted(command->summary));
     const std::string when = fmt::format("-n '__fish_seen_subcommand_from {}'", command->name);
     for (const OptionGroup& group : option_groups(*command).groups) {
       for (const OptionSpec& option : group.options) {
@@ -147,9 +157,7 @@ std::string fish_script() {
         if (dashes > 0) text += fmt::format(" -s {}", option.names.substr(1, 1));
         if (!option.value.empty()) text += " -r";
         if (!option.choices.empty()) text += fmt::format(" -f -a '{}'", option.choices);
-        std::string what;
-        for (const char c : option.text) what += c == '\'' ? std::string("\\'") : std::string(1, c);
-        text += fmt::format(" -d '{}'\n", what);
+        text += fmt::format(" -d '{}'\n", fish_quoted(option.text));
       }
     }
     if (const std::string words = words_of(*command); !words.empty())

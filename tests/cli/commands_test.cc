@@ -165,6 +165,32 @@ TEST_F(Commands, WatchTellsEventsAsTheyHappen) {
   EXPECT_TRUE(contains(ran.out, "\"type\":\"released\"")) << ran.out;
 }
 
+TEST_F(Commands, WatchShowsTheBoardAsItChanges) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  StartedLease watch = started("bob", {"watch", "--board"});
+  ASSERT_TRUE(eventually([&] { return contains(watch.out(), "/src/b.ts"); }));
+
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+
+  EXPECT_TRUE(eventually([&] { return contains(watch.out(), "/docs/x.md"); }));
+}
+
+TEST_F(Commands, ColoursAreAsAskedFor) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+
+  EXPECT_TRUE(contains(as("ann", {"status", "--color=always"}).out, "\x1b["));
+  EXPECT_FALSE(contains(as("ann", {"status", "--color=never"}).out, "\x1b["));
+  EXPECT_FALSE(contains(as("ann", {"status"}).out, "\x1b["));
+}
+
+TEST_F(Commands, TellsWhatHappensToLeasesWhenVerbose) {
+  const Ran ran = as("ann", {"acquire", "-v", "src/b.ts"});
+
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_TRUE(contains(ran.err, "/src/b.ts")) << ran.err;
+  EXPECT_EQ(as("ann", {"acquire", "src/b.ts"}).err, "");
+}
+
 TEST_F(Commands, ConfigShowsWhereValuesComeFrom) {
   EXPECT_EQ(as("ann", {"config", "get", "ttl"}).out, "5m\n");
   EXPECT_EQ(as("ann", {"config", "set", "ttl", "7m"}).out, "7m\n");

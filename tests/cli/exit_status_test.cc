@@ -1,0 +1,88 @@
+// Each status of the table in docs/cli.md, as a caller gets to see it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "scene.h"
+
+namespace leasehold {
+namespace {
+
+using ExitStatus = Scene;
+
+TEST_F(ExitStatus, Is64ForACallThatIsWrong) {
+  EXPECT_EQ(as("ann", {"acquire"}).exit, 64);
+  EXPECT_EQ(as("ann", {"acquire", "../outside.ts"}).exit, 64);
+  EXPECT_EQ(as("ann", {"acquire", "src/a.ts", "--session", std::string("a\nb")}).exit, 64);
+}
+
+TEST_F(ExitStatus, Is65ForMoreThanTheLimitsAllow) {
+  std::vector<std::string> many = {"acquire"};
+  for (int i = 0; i < 2'000; ++i) many.push_back("src/" + std::to_string(i));
+
+  EXPECT_EQ(as("ann", many).exit, 65);
+  EXPECT_EQ(as("ann", {"ls"}).out, "");
+}
+
+TEST_F(ExitStatus, Is66ForWhatIsNotThere) { EXPECT_EQ(as("ann", {"release", "src/a.ts"}).exit, 66); }
+
+TEST_F(ExitStatus, Is69ForAStoreThatCannotBeReached) {
+  EXPECT_EQ(as("ann", {"acquire", "src/a.ts", "--store", "redis://127.0.0.1:1"}).exit, 69);
+}
+
+TEST_F(ExitStatus, Is74ForADamagedStore) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  for (const char* name : {"leases.db-wal", "leases.db-shm"})
+    std::filesystem::remove(root() + "/.leasehold/" + name);
+  std::ofstream(root() + "/.leasehold/leases.db") << std::string(8'192, 'x');
+
+  EXPECT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 74);
+  EXPECT_EQ(as("bob", {"doctor"}).exit, 74);
+}
+
+TEST_F(ExitStatus, Is75Or124OrTheCallersOwnWhereSomebodyIsInTheWay) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+
+  EXPECT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 75);
+  EXPECT_EQ(as("bob", {"acquire", "src/a.ts", "--wait", "10ms"}).exit, 124);
+  EXPECT_EQ(as("bob", {"acquire", "src/a.ts", "-E", "3"}).exit, 3);
+}
+
+TEST_F(ExitStatus, Is77ForWhatIsNotTheCallers) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+
+  EXPECT_EQ(as("bob", {"renew", "src/a.ts"}).exit, 77);
+  EXPECT_EQ(as("ann", {"release", "src/a.ts", "--token", "7"}).exit, 77);
+}
+
+TEST_F(ExitStatus, Is78ForASettingThatIsWrong) {
+  std::ofstream(root() + "/.leasehold.toml") << "ttl = \n";
+
+  EXPECT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 78);
+}
+
+TEST_F(ExitStatus, Is79ForWhatWasTheCallers) {
+  const std::string token = token_of("ann", "src/a.ts");
+  ASSERT_EQ(as("ann", {"transfer", "--to", "bob", "src/a.ts"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"check", "src/a.ts", "--token", token}).exit, 79);
+}
+
+TEST_F(ExitStatus, Is80ForAHaltedWorker) {
+  std::ofstream(root() + "/.leasehold.toml") << "gate_retry = \"1ms\"\n";
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  ASSERT_EQ(as("bob", {"gate", "src/b.ts"}).exit, 75);
+
+  EXPECT_TRUE(eventually([&] { return as("bob", {"gate", "src/b.ts"}).exit == 80; }));
+}
+
+TEST_F(ExitStatus, IsTheOneInTheDocument) {
+  const auto error = json("ann", {"acquire", "../outside.ts"}).at("error").as_object();
+
+  EXPECT_EQ(error.at("code"), "invalid_path");
+  EXPECT_EQ(error.at("exit_code"), 64);
+}
+
+}  // namespace
+}  // namespace leasehold
