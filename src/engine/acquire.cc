@@ -35,6 +35,11 @@ Refused refused(const AcquireRequest& request, Survey found, Time now) {
   return {Code::busy, std::move(message), std::move(found.blocked)};
 }
 
+std::string never_ends(const std::string& cycle) {
+  return fmt::format("Waiting would never end: {}. Release what you hold, or stop waiting, and ask again.",
+                     cycle);
+}
+
 // Queues the request, unless it would wait for itself.
 Decision queue(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
                const GroupId& group, Survey found) {
@@ -42,11 +47,7 @@ Decision queue(Ledger& ledger, const std::string& workspace, const AcquireReques
       new_ticket(ledger.transaction(), ledger.context(), workspace, request, group, found.upgrade);
   const auto cycle = find_cycle(ledger.transaction(), ledger.context(), ticket, found);
   if (!cycle.empty()) {
-    return Refused{
-        Code::deadlock,
-        fmt::format("Waiting would never end: {}. Release what you hold, or stop waiting, and ask again.",
-                    describe(cycle)),
-        std::move(found.blocked)};
+    return Refused{Code::deadlock, never_ends(describe(cycle)), std::move(found.blocked)};
   }
   ledger.enqueue(ticket);
   return place_in_queue(ticket, std::move(found), ledger.now());
@@ -58,10 +59,7 @@ Decision decide(Ledger& ledger, const std::string& workspace, const AcquireReque
     return request.wait ? queue(ledger, workspace, request, group, std::move(found))
                         : refused(request, std::move(found), ledger.now());
   }
-  Granted granted = {.group_id = group, .leases = give(ledger, workspace, request, group, found).leases};
-  // By its priority it passed somebody who waits; if its owner waits for that one, its wait gives way.
-  if (found.overtakes) fail_deadlocked_waits(ledger, request.caller.holder.owner);
-  return granted;
+  return Granted{.group_id = group, .leases = give_at_once(ledger, workspace, request, group, found)};
 }
 
 Code failure_code(EndCause cause) {
@@ -75,7 +73,14 @@ Code failure_code(EndCause cause) {
   }
 }
 
-std::string failure_message(const Ticket& ticket, const std::vector<Blocked>& blocked, Time now) {
+// What was recorded when the wait failed; empty if no history is kept.
+std::string recorded_cycle(View& view, const Ticket& ticket) {
+  const std::vector<Event> events = view.history(
+      {.path = ticket.request.paths.front().path, .lease_id = ticket.leases.front(), .limit = 1});
+  return events.empty() ? "" : events.front().reason;
+}
+
+std::string failure_message(View& view, const Ticket& ticket, const std::vector<Blocked>& blocked) {
   const auto waited = std::chrono::duration_cast<Duration>(ticket.ended_at - ticket.arrival);
   if (ticket.ended_by == EndCause::timed_out && blocked.empty()) {
     return fmt::format("Waited {}, which was all it was given. Nobody is in the way now. Ask again.",
@@ -83,7 +88,10 @@ std::string failure_message(const Ticket& ticket, const std::vector<Blocked>& bl
   }
   if (ticket.ended_by == EndCause::timed_out) {
     return fmt::format("Waited {}, and still: {}", describe(waited),
-                       explain_blocked(ticket.request, blocked, now));
+                       explain_blocked(ticket.request, blocked, view.now()));
+  }
+  if (ticket.ended_by == EndCause::deadlock) {
+    if (const std::string cycle = recorded_cycle(view, ticket); !cycle.empty()) return never_ends(cycle);
   }
   return fmt::format("The wait ended after {}: {}. Ask again.", describe(waited), describe(ticket.ended_by));
 }
@@ -107,7 +115,7 @@ Decision outcome(Transaction& transaction, const Context& context, const Ticket&
         waited(ticket)};
   }
   Survey found = survey(transaction, context, ticket.request, &ticket);
-  std::string message = failure_message(ticket, found.blocked, transaction.now());
+  std::string message = failure_message(transaction, ticket, found.blocked);
   return Refused{failure_code(ticket.ended_by), std::move(message), std::move(found.blocked), waited(ticket)};
 }
 

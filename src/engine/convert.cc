@@ -5,6 +5,7 @@
 #include "engine/acquire.h"
 #include "engine/assess.h"
 #include "engine/grant.h"
+#include "engine/pairing.h"
 #include "engine/validate.h"
 
 namespace leasehold {
@@ -39,6 +40,9 @@ Result<Outcomes> downgrade(Transaction& transaction, const Context& context, con
     } else if (target.lease->mode == Mode::shared) {
       outcome.already = true;
     } else {
+      for (Lease& pair : only_paired_with(transaction, context, *target.lease)) {
+        if (pair.mode == Mode::exclusive) ledger.change_mode(pair, Mode::shared);
+      }
       ledger.change_mode(*target.lease, Mode::shared);
     }
     outcome.lease = std::move(target.lease);

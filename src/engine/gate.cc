@@ -155,7 +155,7 @@ Result<GateAnswer> gate(Transaction& transaction, const Context& context, const 
     return answer(transaction, deny(ledger, request, std::move(found)), std::move(notices));
   }
   if (auto within = check_limits(ledger, request, found); !within) return fail(within.error());
-  Allowed allowed = {.leases = give(ledger, workspace, request, group, found).leases, .granted = true};
+  Allowed allowed = {.leases = give_at_once(ledger, workspace, request, group, found), .granted = true};
   settle(ledger);
   return answer(transaction, std::move(allowed), std::move(notices));
 }

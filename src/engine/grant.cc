@@ -148,6 +148,14 @@ Given give(Ledger& ledger, const std::string& workspace, const AcquireRequest& r
   return {std::move(leases), token.drawn()};
 }
 
+std::vector<Lease> give_at_once(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
+                                const GroupId& group, const Survey& survey) {
+  std::vector<Lease> leases = give(ledger, workspace, request, group, survey).leases;
+  // By its priority it passed somebody who waits; if its owner waits for that one, its wait gives way.
+  if (survey.overtakes) fail_deadlocked_waits(ledger, request.caller.holder.owner);
+  return leases;
+}
+
 void record(Ledger& ledger, const Survey& survey) {
   for (const auto& [lease, cause] : survey.lapsed_leases) ledger.end(lease, cause);
   for (const auto& [ticket, cause] : survey.lapsed_tickets) ledger.fail(ticket, cause);

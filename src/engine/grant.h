@@ -16,6 +16,10 @@ struct Given {
 Given give(Ledger& ledger, const std::string& workspace, const AcquireRequest& request, const GroupId& group,
            const Survey& survey, const Ticket* waited = nullptr);
 
+// The same for a request that did not wait.
+std::vector<Lease> give_at_once(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
+                                const GroupId& group, const Survey& survey);
+
 // Records what a survey met on the way: endings, failed waiters, proofs of life.
 void record(Ledger& ledger, const Survey& survey);
 

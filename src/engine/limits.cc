@@ -42,9 +42,9 @@ std::size_t count_pending_leases(Ledger& ledger, const Owner& owner) {
   return pending;
 }
 
-Result<void> check_owner_limit(Ledger& ledger, const Owner& owner, std::size_t wanted, bool queues) {
+Result<void> check_owner_limit(Ledger& ledger, const Owner& owner, std::size_t wanted) {
   const std::size_t allowed = ledger.context().policy.leases_per_owner_max;
-  const std::size_t pending = queues ? count_pending_leases(ledger, owner) : 0;
+  const std::size_t pending = count_pending_leases(ledger, owner);
   const std::size_t held = count_leases(ledger, owner, pending + wanted);
   if (held + pending + wanted <= allowed) return {};
   return fail(Code::limit_exceeded,
@@ -71,8 +71,7 @@ Result<void> check_limits(Ledger& ledger, const AcquireRequest& request, const S
   const bool queues = request.wait && !found.blocked.empty();
   const auto is_new = [](const Survey::Place& place) { return !place.own; };
   const auto wanted = static_cast<std::size_t>(std::ranges::count_if(found.places, is_new));
-  if (auto within = check_owner_limit(ledger, request.caller.holder.owner, wanted, queues); !within)
-    return within;
+  if (auto within = check_owner_limit(ledger, request.caller.holder.owner, wanted); !within) return within;
 
   if (!queues) return {};
   for (const WantedPath& path : request.paths) {

@@ -7,8 +7,8 @@
 
 namespace leasehold {
 
-// May the request be granted, or queued if the survey found somebody in its way? About to queue, what the
-// owner waits for counts as if it had it: else a queue were a way around the limit.
+// May the request be granted, or queued if the survey found somebody in its way? What the owner waits for
+// counts as if it had it: else a queue were a way around the limit.
 Result<void> check_limits(Ledger& ledger, const AcquireRequest& request, const Survey& found);
 
 // After a transfer: has its receiver got more than it may hold?

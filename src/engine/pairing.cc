@@ -8,11 +8,14 @@
 namespace leasehold {
 namespace {
 
+// Those of the owner, and of its session: one who acts for all of it may have added to another's lease.
 std::vector<Lease> live_leases_on(View& view, const Context& context, const Owner& owner,
                                   const std::string& path) {
   std::vector<Lease> leases = leases_on(view, path);
   std::erase_if(leases, [&](const Lease& lease) {
-    return lease.holder.owner != owner || lapse(lease, view.now(), context) != EndCause::none;
+    const Owner& holder = lease.holder.owner;
+    const bool same = holder == owner || (!owner.session_id.empty() && holder.session_id == owner.session_id);
+    return !same || lapse(lease, view.now(), context) != EndCause::none;
   });
   return leases;
 }
@@ -22,6 +25,9 @@ std::vector<Lease> live_leases_on(View& view, const Context& context, const Owne
 std::vector<Lease> pairs_without(View& view, const Context& context, const Lease& source) {
   const Owner& owner = source.holder.owner;
   std::vector<Lease> pairs;
+  // One that is over may be held anew, and the pairs with it.
+  if (source.status != Status::active && !live_leases_on(view, context, owner, source.path).empty())
+    return pairs;
   for (const std::string& path : source.pairs) {
     for (Lease& pair : live_leases_on(view, context, owner, path)) {
       if (std::erase(pair.paired_with, source.path) == 0) continue;

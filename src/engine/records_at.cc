@@ -25,7 +25,7 @@ std::vector<Record> each_once(const std::vector<Scope>& scopes, const Look& look
 
 std::vector<Lease> by_path(std::vector<Lease> leases) {
   std::ranges::sort(leases, {}, [](const Lease& lease) {
-    return std::tie(lease.path, lease.subtree, lease.holder.owner, lease.id);
+    return std::tie(lease.path, lease.subtree, lease.holder.owner, lease.token, lease.id);
   });
   return leases;
 }

@@ -29,25 +29,34 @@ std::string actor_of(const Caller& caller, const Lease& lease) {
   return caller.holder.owner == lease.holder.owner ? "" : caller.holder.owner.agent_id;
 }
 
+// What was leased only because of `source` goes with it.
+void release_pairs(Ledger& ledger, const Caller& caller, const Lease& source) {
+  for (const Lease& only_paired : detach_pairs(ledger, source)) {
+    ledger.end(only_paired, EndCause::released,
+               {actor_of(caller, only_paired), fmt::format("paired with {}", source.path)});
+  }
+}
+
 Outcome release_one(Ledger& ledger, const ReleaseRequest& request, const Target& target) {
   const std::optional<Lease>& lease = target.lease;
   Outcome outcome = {.path = lease ? lease->path : target.name};
   Assessment found = assess(ledger, request.caller, target, request.token);
   switch (found.standing) {
-    case Standing::own_live: {
-      const std::string actor = actor_of(request.caller, *lease);
-      for (const Lease& only_paired : detach_pairs(ledger, *lease)) {
-        ledger.end(only_paired, EndCause::released, {actor, fmt::format("paired with {}", lease->path)});
-      }
-      ledger.end(*lease, EndCause::released, {actor, {}});
+    case Standing::own_live:
+      release_pairs(ledger, request.caller, *lease);
+      ledger.end(*lease, EndCause::released, {actor_of(request.caller, *lease), {}});
       break;
-    }
     case Standing::own_pending:
       if (const auto ticket = ledger.transaction().ticket(lease->group_id))
         ledger.fail(*ticket, EndCause::cancelled);
       break;
-    case Standing::own_failed:
     case Standing::own_ended:
+      // Its pairs may have been renewed by themselves.
+      if (const auto ended = ledger.transaction().lease(lease->id))
+        release_pairs(ledger, request.caller, *ended);
+      outcome.already = true;
+      break;
+    case Standing::own_failed:
     case Standing::transferred:
       outcome.already = true;
       break;

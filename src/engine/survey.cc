@@ -59,7 +59,10 @@ class Surveyor {
         continue;
       }
       if (!is_live(lease)) continue;
-      if (covers(lease.scope(), wanted) && suffices(lease.mode, request_.mode)) place.held = true;
+      if (covers(lease.scope(), wanted)) {
+        place.covered = true;
+        if (suffices(lease.mode, request_.mode)) place.held = true;
+      }
       if (lease.scope() == wanted && better_own(place.own, lease)) place.own = std::move(lease);
     }
     return by_path(std::move(others));
@@ -74,7 +77,7 @@ class Surveyor {
     bool needs_any = false;
     for (const Survey::Place& place : result_.places) {
       if (place.held) continue;
-      if (!place.own) return false;
+      if (!place.covered) return false;
       needs_any = true;
     }
     return needs_any;

@@ -25,6 +25,7 @@ struct Survey {
   // In the order of the request's paths.
   struct Place {
     std::optional<Lease> own;  // The caller's live lease on exactly this scope.
+    bool covered = false;      // By a live lease of the caller's, in any mode: this one or a subtree above.
     bool held = false;         // The caller has all it asks for here already.
     std::size_t waiters_ahead = 0;
   };

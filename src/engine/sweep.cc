@@ -1,5 +1,6 @@
 #include "engine/sweep.h"
 
+#include "engine/deadlock.h"
 #include "engine/grant.h"
 #include "engine/ledger.h"
 #include "engine/live.h"
@@ -10,6 +11,7 @@ namespace {
 Swept record_lapsed(Ledger& ledger, std::vector<Lease> leases, std::vector<Ticket> tickets) {
   Swept swept;
   Survey found;
+  std::vector<Owner> seen_again;
   for (Lease& lease : leases) {
     const EndCause cause = lapse(lease, ledger.now(), ledger.context());
     if (cause != EndCause::none) {
@@ -25,12 +27,16 @@ Swept record_lapsed(Ledger& ledger, std::vector<Lease> leases, std::vector<Ticke
     } else if (ticket.proven_until <= ledger.now()) {
       // It is seen to live. Without this it would be due again at once, and the sweep would not end.
       ledger.prove_life(ticket);
+      seen_again.push_back(ticket.request.caller.holder.owner);
     }
   }
   swept.ended = found.lapsed_leases.size();
   swept.dropped = found.lapsed_tickets.size();
   record(ledger, found);
   settle(ledger);
+  // While they did not count, others may have come to wait for them.
+  for (const Owner& owner : seen_again) fail_deadlocked_waits(ledger, owner);
+  if (!seen_again.empty()) settle(ledger);
   return swept;
 }
 

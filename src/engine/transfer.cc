@@ -38,7 +38,9 @@ class Handover {
       return outcome;
     }
     if (lease->holder.owner == request_.to.owner) return outcome;
-    for (const Lease& pair : only_paired_with(ledger_.transaction(), ledger_.context(), *lease)) move(pair);
+    for (const Lease& pair : only_paired_with(ledger_.transaction(), ledger_.context(), *lease)) {
+      if (pair.holder.owner != request_.to.owner) move(pair);
+    }
     outcome.lease = move(*lease);
     return outcome;
   }
@@ -80,10 +82,10 @@ class Handover {
   // Where both hold the path: shared, or within a session whose members act for one another.
   std::optional<Lease> held_by_receiver(const Lease& lease) {
     for (Lease& other : ledger_.transaction().leases_at(lease.scope())) {
-      if (other.scope() == lease.scope() && other.holder.owner == request_.to.owner &&
-          lapse(other, ledger_.now(), ledger_.context()) == EndCause::none) {
-        return std::move(other);
-      }
+      if (other.scope() != lease.scope() || other.holder.owner != request_.to.owner) continue;
+      const EndCause lapsed = lapse(other, ledger_.now(), ledger_.context());
+      if (lapsed == EndCause::none) return std::move(other);
+      ledger_.end(other, lapsed);
     }
     return std::nullopt;
   }
@@ -148,14 +150,13 @@ Result<Outcomes> transfer(Transaction& transaction, const Context& context, cons
   Ledger ledger(transaction, context);
   Handover handover(ledger, request);
   Outcomes answer;
-  for (const Target& target : request.as_operator ? select_of_anybody(transaction, request.which)
-                                                  : select(transaction, request.caller, request.which)) {
-    // A pair may have moved with its source already.
+  for (Target& target : request.as_operator ? select_of_anybody(transaction, request.which)
+                                            : select(transaction, request.caller, request.which)) {
     if (target.lease) {
-      const std::optional<Lease> current = transaction.lease(target.lease->id);
-      const bool moved_just_now =
-          target.lease->status == Status::active && current && current->ended_by == EndCause::transferred;
-      if (moved_just_now) continue;
+      const bool was_active = target.lease->status == Status::active;
+      target.lease = transaction.lease(target.lease->id);
+      // A pair may have moved with its source already.
+      if (was_active && target.lease && target.lease->ended_by == EndCause::transferred) continue;
     }
     answer.outcomes.push_back(handover.hand_over(target));
   }

@@ -15,13 +15,15 @@ constexpr std::string_view kFileScheme = "file:";
 
 bool is_separator(char c) { return c == '/' || c == '\\'; }
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 bool is_kind_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '+' || c == '.';
 }
 
+// A URL's scheme, but never one letter: that is a drive.
 bool is_kind(std::string_view kind) {
-  return kind.size() >= 2 && kind.front() >= 'a' && kind.front() <= 'z' &&
-         std::ranges::all_of(kind, is_kind_character);
+  return kind.size() >= 2 && is_letter(kind.front()) && std::ranges::all_of(kind, is_kind_character);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "util/duration_text.h"
 
+#include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace leasehold {
 namespace {
@@ -24,11 +26,13 @@ std::optional<Duration> parse_duration(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   if (text.empty()) return std::nullopt;
+  if (text == "0") return Duration::zero();
   Duration sum{};
   while (!text.empty()) {
     Duration::rep count = 0;
     const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error != std::errc() || text.front() == '-') return std::nullopt;
+    if (error == std::errc::result_out_of_range) count = std::numeric_limits<Duration::rep>::max();
+    if (error == std::errc::invalid_argument || text.front() == '-') return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(after - text.data()));
     const std::string_view name = text.substr(0, text.find_first_of("0123456789"));
     const Unit* found = nullptr;
@@ -36,9 +40,8 @@ std::optional<Duration> parse_duration(std::string_view text) {
       if (unit.name == name) found = &unit;
     }
     if (found == nullptr) return std::nullopt;
-    if (count > kLongest / found->length) return std::nullopt;
-    sum += count * found->length;
-    if (sum > kLongest) return std::nullopt;
+    sum += std::min(count, kLongest / found->length) * found->length;
+    sum = std::min(sum, kLongest);
     text.remove_prefix(name.size());
   }
   return negative ? -sum : sum;

@@ -8,8 +8,8 @@
 
 namespace leasehold {
 
-// 5m, 1h30m, 250ms, 2d, -10s, 0s. Nothing if it is not a duration, or longer than anybody lives. A number
-// without a unit is none.
+// 5m, 1h30m, 250ms, 2d, -10s, 0. Nothing if it is not a duration: a number other than 0 needs its unit. One
+// that is longer than anybody lives counts as just that long.
 std::optional<Duration> parse_duration(std::string_view text);
 
 // The same the other way round, exactly.

@@ -44,7 +44,7 @@ bool Model::has_enough(int agent, const Place& place, bool exclusive) const {
 
 bool Model::has(int agent, const Place& place) const {
   return std::ranges::any_of(leases_, [&](const ModelLease& lease) {
-    return lease.state == State::held && lease.agent == agent && lease.place == place;
+    return lease.state == State::held && lease.agent == agent && contains(lease.place, place);
   });
 }
 

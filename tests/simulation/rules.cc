@@ -123,7 +123,7 @@ bool Rules::is_upgrade(const AcquireRequest& request, const Snapshot& snapshot) 
   for (const WantedPath& wanted : request.paths) {
     if (holds(snapshot, request, wanted.scope(), Counting::live)) continue;
     const bool has_it = std::ranges::any_of(snapshot.leases, [&](const Lease& lease) {
-      return is_mine(request.caller, lease.holder.owner) && lease.scope() == wanted.scope() && is_live(lease);
+      return is_mine(request.caller, lease.holder.owner) && contains(lease.scope(), wanted.scope()) && is_live(lease);
     });
     if (!has_it) return false;
     needs_any = true;
