@@ -78,7 +78,7 @@ const Setting* find_row(std::span<const Setting> stored, std::string_view key, s
 
 }  // namespace
 
-Result<std::unique_ptr<Configuration>> Configuration::read(ConfigSources sources) {
+Result<std::unique_ptr<Configuration>> Configuration::read(const ConfigSources& sources) {
   auto config = std::unique_ptr<Configuration>(new Configuration);
   config->profile_ = {.name = "profile",
                       .value = "agent",

@@ -37,7 +37,7 @@ class Configuration {
  public:
   // Reads everything but the store's part. Errors: config_error (naming the place), invalid_argument (a
   // flag).
-  static Result<std::unique_ptr<Configuration>> read(ConfigSources sources);
+  static Result<std::unique_ptr<Configuration>> read(const ConfigSources& sources);
 
   const EffectiveSetting& store_url() const { return store_; }  // Value empty: the embedded store.
   const EffectiveSetting& profile() const { return profile_; }

@@ -10,6 +10,7 @@
 #include "engine/live.h"
 #include "engine/ownership.h"
 #include "engine/validate.h"
+#include "model/mode.h"
 #include "model/scope.h"
 #include "util/unique.h"
 
@@ -30,8 +31,7 @@ std::vector<Lease> own_cover(View& view, const Context& context, const AcquireRe
   std::vector<Lease> own;
   for (Lease& lease : view.leases_at(wanted.scope())) {
     const bool is_own = owns(request.caller, lease.holder.owner);
-    const bool suffices = lease.mode == Mode::exclusive || request.mode == Mode::shared;
-    if (!is_own || !suffices || !covers(lease.scope(), wanted.scope())) continue;
+    if (!is_own || !suffices(lease.mode, request.mode) || !covers(lease.scope(), wanted.scope())) continue;
     if (lapse(lease, view.now(), context) == EndCause::none) own.push_back(std::move(lease));
   }
   return own;

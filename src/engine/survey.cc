@@ -8,14 +8,11 @@
 #include "engine/live.h"
 #include "engine/ownership.h"
 #include "engine/records_at.h"
+#include "model/mode.h"
 #include "model/scope.h"
 
 namespace leasehold {
 namespace {
-
-bool compatible(Mode a, Mode b) { return a == Mode::shared && b == Mode::shared; }
-
-bool suffices(Mode held, Mode wanted) { return held == Mode::exclusive || wanted == Mode::shared; }
 
 Rank rank_now(View& view, const Context& context, const Ticket& ticket);
 

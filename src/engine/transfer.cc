@@ -16,6 +16,7 @@
 #include "engine/pairing.h"
 #include "engine/selection.h"
 #include "engine/validate.h"
+#include "model/mode.h"
 #include "util/unique.h"
 #include "util/utf8.h"
 
@@ -121,9 +122,7 @@ class Handover {
 Result<void> check_no_conflict(Ledger& ledger, const std::vector<Lease>& given) {
   for (const Lease& lease : given) {
     for (const Lease& other : ledger.transaction().leases_at(lease.scope())) {
-      const bool compatible = other.holder.owner == lease.holder.owner ||
-                              (other.mode == Mode::shared && lease.mode == Mode::shared);
-      if (compatible) continue;
+      if (other.holder.owner == lease.holder.owner || compatible(other.mode, lease.mode)) continue;
       if (const EndCause lapsed = lapse(other, ledger.now(), ledger.context()); lapsed != EndCause::none) {
         ledger.end(other, lapsed);
         continue;

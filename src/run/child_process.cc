@@ -50,7 +50,7 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
     });
     if (!is_replaced) result.emplace_back(text);
   }
-  for (const auto& [name, value] : variables) result.push_back(name + "=" + value);
+  for (const auto& [name, value] : variables) result.push_back(fmt::format("{}={}", name, value));
   return result;
 }
 

@@ -24,7 +24,7 @@ std::multimap<pid_t, ProcessStat> children_of_all(const ProcFolder& proc) {
        !problem && entry != std::filesystem::directory_iterator(); entry.increment(problem)) {
     const auto pid = pid_in(entry->path().filename().string());
     if (!pid) continue;
-    if (auto stat = proc.stat(*pid)) children.emplace(stat->parent, *std::move(stat));
+    if (const auto stat = proc.stat(*pid)) children.emplace(stat->parent, *stat);
   }
   return children;
 }

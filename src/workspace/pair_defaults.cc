@@ -27,6 +27,9 @@ constexpr Default kDefaults[] = {
      .source = "{dir}/{src|lib|app}/{sub}/{name}.{ext:ts|tsx|js|jsx|mts|cts|mjs|cjs}",
      .tests = {"{dir}/{tests|test|__tests__|spec}/{sub}/{name}.{test|spec}.{ext}",
                "{dir}/{tests|test}/unit/{sub}/{name}.{test|spec}.{ext}", "{dir}/test/{sub}/{name}.{ext}"}},
+    {.name = "javascript-jsx-test",  // A hook or a helper whose test renders something.
+     .source = "{dir}/{name}.{ext:ts|js}",
+     .tests = {"{dir}/{name}.{test|spec}.{ext}x", "{dir}/__tests__/{name}.{test|spec}.{ext}x"}},
     {.name = "javascript-component",
      .source = "{dir}/{name}.{kind:vue|svelte}",
      .tests = {"{dir}/{name}.{test|spec}.{ts|js}", "{dir}/__tests__/{name}.{test|spec}.{ts|js}"}},
@@ -56,11 +59,15 @@ constexpr Default kDefaults[] = {
 
     {.name = "c",
      .source = "{dir}/{name}.{ext:c|cc|cpp|cxx}",
-     .tests = {"{dir}/{name}{_test|_tests|_unittest|.test}.{ext}", "{dir}/test_{name}.{ext}",
-               "{dir}/{tests|test}/{name}{_test|_tests}.{ext}", "{dir}/{tests|test}/test_{name}.{ext}"}},
+     .tests = {"{dir}/{name}{_test|_tests|_unittest|.test|Test|Tests}.{ext}", "{dir}/test_{name}.{ext}",
+               "{dir}/{tests|test}/{name}{_test|_tests|Test|Tests}.{ext}",
+               "{dir}/{tests|test}/test_{name}.{ext}"}},
+    {.name = "c-tested-in-cpp",
+     .source = "{dir}/{name}.c",
+     .tests = {"{dir}/{name}_test.{cc|cpp}", "{dir}/{tests|test}/{name}_test.{cc|cpp}"}},
     {.name = "c-tests-folder",
      .source = "{dir}/{src|lib|source}/{sub}/{name}.{ext:c|cc|cpp|cxx}",
-     .tests = {"{dir}/{tests|test|unittests}/{sub}/{name}{_test|_tests|_unittest}.{ext}",
+     .tests = {"{dir}/{tests|test|unittests}/{sub}/{name}{_test|_tests|_unittest|Test|Tests}.{ext}",
                "{dir}/{tests|test}/{sub}/test_{name}.{ext}", "{dir}/{tests|test}/{name}{_test|_tests}.{ext}",
                "{dir}/{tests|test}/test_{name}.{ext}"}},
 

@@ -71,6 +71,11 @@ const Habit kHabits[] = {
     {"/src/foo.c", "/src/test_foo.c"},
     {"/lib/foo.c", "/tests/test_foo.c"},
     {"/base/foo.cc", "/base/foo_unittest.cc"},
+    {"/lib/Foo.cpp", "/lib/FooTest.cpp"},
+    {"/lib/Foo.cpp", "/unittests/FooTest.cpp"},
+    {"/src/foo.c", "/src/foo_test.cc"},
+    {"/src/useFoo.ts", "/src/useFoo.test.tsx"},
+    {"/src/useFoo.js", "/src/__tests__/useFoo.spec.jsx"},
     {"/llvm/lib/X/foo.cpp", "/llvm/unittests/X/foo_test.cpp"},
     // Java and Kotlin.
     {"/src/main/java/x/Foo.java", "/src/test/java/x/FooTest.java"},

@@ -177,7 +177,7 @@ class MemoryTransaction final : public Transaction {
     undo_.emplace_back([this, id, before = std::move(before)] { tables_.set_notice(id, before); });
   }
 
-  void set_setting(const std::string& key, std::optional<Setting> value) {
+  void set_setting(const std::string& key, const std::optional<Setting>& value) {
     std::optional<Setting> before;
     if (const auto found = data_.settings.find(key); found != data_.settings.end()) before = found->second;
     undo_.emplace_back([this, key, before = std::move(before)] { assign_setting(key, before); });
