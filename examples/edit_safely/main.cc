@@ -7,6 +7,7 @@
 //   g++ -std=c++23 main.cc $(pkg-config --cflags --static --libs leasehold)
 #include <leasehold/keeper.h>
 #include <leasehold/open.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -34,9 +35,10 @@ int main(int argc, char** argv) {
   auto workspace = leasehold::open_workspace({.place = file});
   if (!workspace) return complain(workspace.error());
 
-  // Who we are. When this process dies, so do its leases.
+  // Who we are: each run is an owner of its own, or two of them would hold the file together. When this
+  // process dies, so do its leases.
   leasehold::AcquireRequest request;
-  request.caller.holder.owner.agent_id = "edit_safely";
+  request.caller.holder.owner = {"edit_safely", std::to_string(getpid())};
   request.caller.holder.process = (*workspace)->own_process();
   request.wait = 30s;
   request.reason = "appends a line";
@@ -58,7 +60,12 @@ int main(int argc, char** argv) {
   // Asked right before the write: slept past our time, we would not write.
   const auto token = (*keeper)->use(paths->front().path);
   if (!token) return complain(token.error());
-  std::ofstream(file, std::ios::app) << argv[2] << '\n';
+  std::ofstream out(file, std::ios::app);
+  out << argv[2] << '\n';
+  if (!out.flush()) {
+    std::cerr << "cannot write to " << file << '\n';
+    return 74;
+  }
   std::cout << "wrote to " << paths->front().path << " under token " << token->value << '\n';
 
   std::vector<leasehold::LeaseId> ids;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <memory>
 
 #include "util/utf8.h"
@@ -147,13 +148,25 @@ std::optional<Configuration::Known> Configuration::from_store(const SettingSpec&
 
 void Configuration::keep_what_needs_restart(std::vector<Setting>& stored) {
   const std::lock_guard lock(mutex_);
-  if (!at_start_) {
-    at_start_ = stored;
-    return;
+  if (in_force_) {
+    const auto row_of = [](const std::vector<Setting>& rows, const Setting& like) {
+      return std::ranges::find(rows, like.stored_key(), &Setting::stored_key);
+    };
+    std::vector<Setting> now;
+    for (const Setting& row : stored) {
+      const auto before = row_of(*in_force_, row);
+      if (!row.requires_restart) {
+        now.push_back(row);
+      } else if (before != in_force_->end()) {
+        now.push_back(*before);
+      }
+    }
+    for (const Setting& row : *in_force_) {
+      if (row.requires_restart && row_of(stored, row) == stored.end()) now.push_back(row);
+    }
+    stored = std::move(now);
   }
-  const auto needs_restart = [](const Setting& one) { return one.requires_restart; };
-  std::erase_if(stored, needs_restart);
-  std::ranges::copy_if(*at_start_, std::back_inserter(stored), needs_restart);
+  in_force_ = stored;
 }
 
 Policy Configuration::policy(std::vector<Setting> stored) {
@@ -197,6 +210,25 @@ std::vector<EffectiveSetting> Configuration::explain(std::vector<Setting> stored
   return all;
 }
 
+namespace {
+
+template <class Number>
+bool is_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// Any text is a string; whether it is JSON is for those who read it to see.
+bool is_of_type(std::string_view value, std::string_view type) {
+  if (type == "int") return is_number<std::int64_t>(value);
+  if (type == "float") return is_number<double>(value);
+  if (type == "bool") return value == "true" || value == "false";
+  return true;
+}
+
+}  // namespace
+
 Result<Setting> check_setting(Setting setting) {
   const auto refuse = [&](std::string_view why) {
     return fail(Code::invalid_argument,
@@ -221,9 +253,13 @@ Result<Setting> check_setting(Setting setting) {
     setting.type = spec->kind == SettingKind::flag ? "bool" : "int";
     if (setting.description.empty()) setting.description = spec->description;
   }
+  if (spec != nullptr && spec->stored_key != setting.key)
+    return refuse(fmt::format("stores keep it as {}", spec->stored_key));
   if (std::ranges::find(kTypes, setting.type) == kTypes.end()) {
     return refuse("its type has to be int, float, bool, string or json");
   }
+  if (!is_of_type(setting.value, setting.type))
+    return refuse(fmt::format("{} is no {}", in_quotes(setting.value), setting.type));
   return setting;
 }
 

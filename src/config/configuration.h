@@ -73,7 +73,7 @@ class Configuration {
   std::map<std::string_view, Known> known_;  // What the sources before the store say.
 
   std::mutex mutex_;
-  std::optional<std::vector<Setting>> at_start_;
+  std::optional<std::vector<Setting>> in_force_;
 };
 
 // Whether a row may be put into lease_configs: value and type fit, and a key that means something has a value

@@ -43,7 +43,9 @@ Outcome renew_one(Ledger& ledger, const RenewRequest& request, const std::option
   }
   lease->expires_at = end_of_term(*lease, ledger.now());
   lease->last_heartbeat_at = ledger.now();
-  take_process(lease->holder, request.caller.holder);
+  // Who renews all its owner has does not know of each; what another process of the owner holds stays that
+  // one's.
+  if (!request.which.all || !lease->holder.process) take_process(lease->holder, request.caller.holder);
   ++lease->renewal_count;
   outcome.lease = std::move(lease);
   return outcome;

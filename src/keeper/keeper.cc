@@ -10,6 +10,7 @@
 #include <atomic>
 #include <mutex>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -79,6 +80,10 @@ struct Keeper::Shared {
   }
   void carry_out(const AcquireCall& call) {
     exchange(call, [&] { return client->acquire(call.request); });
+  }
+  void carry_out(const ReleaseCall& call) {
+    // If this fails, they run out.
+    std::ignore = client->release(call.request);
   }
 
   void make_calls() {
@@ -167,7 +172,8 @@ Result<AcquireAnswer> Keeper::acquire(const AcquireRequest& request, int cancell
   {
     const std::lock_guard lock(shared_->mutex);
     const LocalTime now = shared_->now();
-    shared_->state.add(request, *granted, asked_at, now);
+    // It was granted when the wait was over, not when it began.
+    shared_->state.add(request, *granted, std::min(asked_at + granted->waited, now), now);
     confirmation = shared_->state.claim(ids, now);
   }
   if (confirmation) shared_->carry_out(*confirmation);

@@ -206,6 +206,7 @@ void KeeperState::answered(const AcquireCall& call, const Result<AcquireAnswer>&
     unrecoverable(call.ids, {refused->code, refused->message}, refused->blocked);
   } else if (const auto* granted = std::get_if<Granted>(&answer->decision)) {
     for (const LeaseId& id : call.ids) recovered(id, granted->leases, times);
+    give_back_what_was_removed(*granted);
   } else if (const auto* queued = std::get_if<Queued>(&answer->decision)) {
     unrecoverable(call.ids, {Code::busy, "It would have to be waited for."}, queued->blocked);
   }
@@ -213,7 +214,7 @@ void KeeperState::answered(const AcquireCall& call, const Result<AcquireAnswer>&
 
 void KeeperState::recovered(const LeaseId& old, const std::vector<Lease>& granted, const Exchange& times) {
   const Kept* before = find(old);
-  if (before == nullptr) return;  // Removed meanwhile: it runs out.
+  if (before == nullptr) return;  // Removed meanwhile.
   const auto lease = std::ranges::find(granted, before->lease.scope(), &Lease::scope);
   if (lease == granted.end()) {
     unrecoverable({old}, {Code::corrupt, "It was granted, but is not in the answer."}, {});
@@ -225,6 +226,13 @@ void KeeperState::recovered(const LeaseId& old, const std::vector<Lease>& grante
   kept.told = Told::over;
   kept.previous = old;
   refresh(kept, *lease, times);
+}
+
+void KeeperState::give_back_what_was_removed(const Granted& granted) {
+  for (const Lease& lease : granted.leases) {
+    // One of another group its owner had besides.
+    if (lease.group_id == granted.group_id && !leases_.contains(lease.id)) unwanted_.push_back(lease.id);
+  }
 }
 
 void KeeperState::unrecoverable(const std::vector<LeaseId>& ids, const Error& error,

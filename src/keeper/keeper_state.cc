@@ -166,6 +166,11 @@ Duration KeeperState::shortest_ttl() const {
 
 Step KeeperState::next(LocalTime now) {
   expire(now);
+  if (!unwanted_.empty()) {
+    ReleaseCall call = {.request = {.caller = caller_}};
+    call.request.which.ids = std::exchange(unwanted_, {});
+    return call;
+  }
   if (leases_.empty()) return Wait{LocalTime::max()};
   if (now < retry_at_) return Wait{retry_at_};
   if (auto call = renewal(now)) return *std::move(call);

@@ -43,7 +43,11 @@ struct AcquireCall {
   AcquireRequest request;
   std::vector<LeaseId> ids;  // What each path of the request was held by.
 };
-using Step = std::variant<Wait, RenewCall, LookCall, AcquireCall>;
+// Of what was acquired again for somebody who has removed it meanwhile. Its answer changes nothing.
+struct ReleaseCall {
+  ReleaseRequest request;
+};
+using Step = std::variant<Wait, RenewCall, LookCall, AcquireCall, ReleaseCall>;
 
 class KeeperState {
  public:
@@ -115,6 +119,7 @@ class KeeperState {
   // It is over, because of `cause` (none: nobody knows).
   void over(Kept& kept, EndCause cause, const Error& error);
   void recovered(const LeaseId& old, const std::vector<Lease>& granted, const Exchange& times);
+  void give_back_what_was_removed(const Granted& granted);
   void unrecoverable(const std::vector<LeaseId>& ids, const Error& error,
                      const std::vector<Blocked>& blocked);
   void look_for_strangers(const std::set<LeaseId>& renewed);
@@ -131,6 +136,7 @@ class KeeperState {
   Leases leases_;
   std::map<std::string, std::set<LeaseId>> by_path_;
   std::vector<KeeperEvent> events_;
+  std::vector<LeaseId> unwanted_;  // To be released.
 
   std::size_t misses_ = 0;
   std::optional<Error> last_miss_;

@@ -606,6 +606,9 @@ TEST(Outage, DoesNotBringBackWhatWasRemovedMeanwhile) {
 
   EXPECT_TRUE(story.state.kept().empty());
   EXPECT_TRUE(story.told().empty());
+  const auto release = story.next<ReleaseCall>();
+  ASSERT_TRUE(release);
+  EXPECT_EQ(release->request.which.ids, std::vector{lease_id(2)});
 }
 
 // --- Endings

@@ -8,6 +8,7 @@
 #include "engine/acquire.h"
 #include "engine/instruct.h"
 #include "engine/release.h"
+#include "engine/validate.h"
 #include "manager/run.h"
 
 namespace leasehold {
@@ -52,7 +53,7 @@ Result<GateAnswer> LeaseManager::gate(const GateRequest& request) {
 Result<GateAnswer> LeaseManager::gate_and_wait(const GateRequest& request, Duration at_most,
                                                const std::function<void(const GateAnswer&)>& denied,
                                                int cancelled) {
-  const SteadyTime deadline = std::chrono::steady_clock::now() + at_most;
+  const SteadyTime deadline = std::chrono::steady_clock::now() + at_most_a_year(at_most);
   Code last = Code::busy;
   for (;;) {
     Result<GateAnswer> answer = gate(request);

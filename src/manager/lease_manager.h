@@ -116,6 +116,7 @@ class LeaseManager final : public Client {
 
   std::mutex policy_mutex_;  // Guards what follows. Never held while the store is asked.
   std::shared_ptr<const Policy> policy_;
+  bool settings_known_ = false;                         // They were read once.
   std::chrono::steady_clock::time_point policy_until_;  // Then the settings are read again.
   std::chrono::steady_clock::time_point next_cleanup_;
 };

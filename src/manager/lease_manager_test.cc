@@ -100,6 +100,26 @@ class GiveUp {
   int fd_;
 };
 
+// Two processes of one owner, each with a keeper that renews all.
+TEST(Renewing, EverythingLeavesEachLeaseItsProcess) {
+  SmallWorld world;
+  for (const std::int64_t pid : {1, 2}) {
+    world.probe.tell(process(pid), Liveness::alive);
+    AcquireRequest request = asking(ann(), {pid == 1 ? "/a" : "/b"});
+    request.caller.holder.process = process(pid);
+    ASSERT_NE(as<Granted>(world.manager.acquire(request)), nullptr);
+  }
+  RenewRequest all = {.caller = caller(ann())};
+  all.caller.holder.process = process(1);
+  all.which.all = true;
+
+  ASSERT_TRUE(world.manager.renew(all));
+  world.probe.tell(process(1), Liveness::dead);
+
+  EXPECT_NE(as<Granted>(world.manager.acquire(asking(bob(), {"/a"}))), nullptr);
+  EXPECT_NE(as<Refused>(world.manager.acquire(asking(bob(), {"/b"}))), nullptr);
+}
+
 TEST(Waiting, GetsThePathWhenItsHolderReleasesIt) {
   SmallWorld world;
   ASSERT_NE(as<Granted>(world.manager.acquire(asking(ann(), {"/a"}))), nullptr);

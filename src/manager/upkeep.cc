@@ -16,6 +16,9 @@ using namespace std::chrono_literals;
 constexpr std::size_t kSweepBatch = 1'000;
 constexpr Duration kKeepEnded = 1h;
 
+// What a cleanup by the way may cost the one who does it.
+constexpr Duration kCleanupTime = 100ms;
+
 // So soon a change of the stored settings is noticed by those who run.
 constexpr Duration kSettingsLife = 5s;
 
@@ -114,8 +117,8 @@ std::shared_ptr<const Policy> LeaseManager::policy() {
   {
     const std::lock_guard lock(policy_mutex_);
     if (!options_.configuration || std::chrono::steady_clock::now() < policy_until_) return policy_;
-    // One thread looks; the others go on with what is known.
-    policy_until_ = std::chrono::steady_clock::now() + kSettingsLife;
+    // One thread looks; the others go on with what is known. At first nothing is.
+    if (settings_known_) policy_until_ = std::chrono::steady_clock::now() + kSettingsLife;
   }
   load_settings();
   const std::lock_guard lock(policy_mutex_);
@@ -139,6 +142,7 @@ void LeaseManager::load_settings() {
   const auto now = std::chrono::steady_clock::now();
   next_cleanup_ = now + std::max(Duration::zero(), policy->cleanup_interval - since_cleanup);
   policy_until_ = now + kSettingsLife;
+  settings_known_ = true;
   policy_ = std::move(policy);
 }
 
@@ -157,7 +161,11 @@ void LeaseManager::clean_up_if_due() {
   // What goes wrong here is nobody's business: the next one tries again.
   if (!claimed || !*claimed) return;
   std::ignore = sweep();
-  std::ignore = forget(policy->history_life);
+  // More than one batch, or what comes in would outgrow it; but the caller waits for this.
+  const auto end = std::chrono::steady_clock::now() + kCleanupTime;
+  for (bool more = true; more && std::chrono::steady_clock::now() < end;) {
+    more = forget(policy->history_life).value_or(0) >= kSweepBatch;
+  }
 }
 
 // False: somebody else did it meanwhile.

@@ -247,13 +247,14 @@ TEST_F(Opening, ASettingThatRequiresARestartWaitsForIt) {
   write(".leasehold.toml", "");
   const auto running = open();
   ASSERT_TRUE(running);
-  EXPECT_EQ(setting(**running, "ttl").value, "5m");
+  ASSERT_TRUE((*running)->client()->put_setting(*(*running)->setting("ttl", "7m")));
+  EXPECT_EQ(setting(**running, "ttl").value, "7m");
 
   Setting row = *(*running)->setting("ttl", "10m");
   row.requires_restart = true;
   ASSERT_TRUE((*running)->client()->put_setting(row));
 
-  EXPECT_EQ(setting(**running, "ttl").value, "5m");
+  EXPECT_EQ(setting(**running, "ttl").value, "7m");
   const auto later = open();
   EXPECT_EQ(setting(**later, "ttl").value, "10m");
   EXPECT_TRUE(setting(**later, "ttl").requires_restart);
