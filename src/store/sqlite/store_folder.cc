@@ -57,11 +57,12 @@ Result<void> make_folder(const std::string& path) {
 }
 
 Result<void> make_database_file(const std::string& path) {
-  // SQLite gives its other files the mode of this one.
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0 && errno == EISDIR) {
+  // SQLite gives its other files the mode of this one. It would follow a link, and write whatever is there.
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  if (fd < 0 && (errno == EISDIR || errno == ELOOP)) {
     return fail(Code::config_error,
-                fmt::format("{} is a folder, and the store needs a file of that name. Move it away.", path));
+                fmt::format("{} is a {}, and the store needs a file of that name. Move it away.", path,
+                            errno == EISDIR ? "folder" : "symbolic link"));
   }
   if (fd < 0) return fail(cannot("open the store", path));
   struct stat there{};
@@ -71,7 +72,43 @@ Result<void> make_database_file(const std::string& path) {
   return {};
 }
 
+// The file `reserve`, if it is one: not what a link leads to, nor a file that has another name somewhere.
+class ReserveFile {
+ public:
+  ReserveFile(const std::string& folder, int how)
+      : fd_(open((folder + "/" + kReserveName).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | how,
+                 0600)) {
+    is_ours_ = fd_ >= 0 && fstat(fd_, &there_) == 0 && S_ISREG(there_.st_mode) && there_.st_nlink == 1;
+  }
+  ReserveFile(const ReserveFile&) = delete;
+  ReserveFile& operator=(const ReserveFile&) = delete;
+  ~ReserveFile() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+  bool is_ours() const { return is_ours_; }
+  int fd() const { return fd_; }
+  off_t size() const { return there_.st_size; }
+
+ private:
+  const int fd_;
+  struct stat there_{};
+  bool is_ours_;
+};
+
 }  // namespace
+
+bool grow_file(int fd, off_t from, off_t to) {
+  off_t size = from;
+  for (off_t step = to - from; step >= kPageBytes && size < to; step /= 2) {
+    if (posix_fallocate(fd, size, step) == 0) {
+      size += step;
+    } else if (ftruncate(fd, size) != 0) {
+      break;
+    }
+  }
+  return size > from;
+}
 
 long file_system_type(const std::string& path) {
   struct statfs found{};
@@ -92,29 +129,14 @@ Result<void> prepare_folder(const std::string& folder, long (*type_of)(const std
 }
 
 bool fill_reserve(const std::string& folder) {
-  const std::string path = folder + "/" + kReserveName;
-  struct stat there{};
-  const off_t before = stat(path.c_str(), &there) == 0 ? there.st_size : 0;
-  if (before >= kReserveBytes) return true;
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return false;
-  // All of it, or else the most there is space for: what we leave, others take for new leases.
-  off_t size = before;
-  for (off_t step = kReserveBytes - before; step >= kPageBytes && size < kReserveBytes; step /= 2) {
-    if (posix_fallocate(fd, 0, size + step) == 0) {
-      size += step;
-    } else if (ftruncate(fd, size) != 0) {
-      break;
-    }
-  }
-  close(fd);
-  return size > before;
+  const ReserveFile file(folder, O_CREAT);
+  if (!file.is_ours()) return false;
+  return file.size() >= kReserveBytes || grow_file(file.fd(), file.size(), kReserveBytes);
 }
 
 bool spend_reserve(const std::string& folder) {
-  const std::string path = folder + "/" + kReserveName;
-  struct stat there{};
-  return stat(path.c_str(), &there) == 0 && there.st_size > 0 && truncate(path.c_str(), 0) == 0;
+  const ReserveFile file(folder, 0);
+  return file.is_ours() && file.size() > 0 && ftruncate(file.fd(), 0) == 0;
 }
 
 }  // namespace leasehold::sqlite

@@ -1,6 +1,8 @@
 // The folder a store lives in: what may stand there, and what must not.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "leasehold/result.h"
@@ -21,8 +23,12 @@ Result<void> prepare_folder(const std::string& folder, long (*file_system_type)(
 // f_type of the file system `path` is on; 0 if it cannot be told.
 long file_system_type(const std::string& path);
 
+// Makes a file longer, with space that is its own from then on: up to `to`, or else as far as the disk lets
+// it. False: not at all.
+bool grow_file(int fd, off_t from, off_t to);
+
 // Space kept back, so that leases can be given back on a full disk. As much as there is, if that is not
-// much. Both return whether they did it.
+// much. Both return whether they did it; neither touches anything but a file of ours.
 bool fill_reserve(const std::string& folder);
 bool spend_reserve(const std::string& folder);
 

@@ -152,6 +152,17 @@ TEST(StoreFolder, APipeInPlaceOfTheFileIsLeftAlone) {
   EXPECT_ERROR(place.try_open(), Code::config_error, place.database(), "is not a regular file");
 }
 
+TEST(StoreFolder, ALinkInPlaceOfTheFileIsNotFollowed) {
+  const SqlitePlace place;
+  fs::create_directories(place.folder());
+  const std::string mine = place.temp.path() + "/mine";
+  std::ofstream(mine) << "";
+  fs::create_symlink(mine, place.database());
+
+  EXPECT_ERROR(place.try_open(), Code::config_error, place.database(), "is a symbolic link", "Move it away");
+  EXPECT_EQ(bytes_of(mine), "");
+}
+
 TEST(StoreFolder, AFileInPlaceOfTheFolderIsLeftAlone) {
   const SqlitePlace place;
   std::ofstream(place.folder()) << "mine";
@@ -325,6 +336,33 @@ TEST(Reserve, IsSpentOnceAndFilledAgain) {
   EXPECT_TRUE(sqlite::spend_reserve(place.folder()));
   EXPECT_EQ(fs::file_size(file), 0U);
   EXPECT_FALSE(sqlite::spend_reserve(place.folder()));
+}
+
+// What stands in its place is somebody's, and must neither grow nor shrink.
+TEST(Reserve, LeavesAloneWhatOtherNamesLeadTo) {
+  const SqlitePlace place;
+  fs::create_directories(place.folder());
+  const std::string mine = place.temp.path() + "/mine";
+  std::ofstream(mine) << "precious";
+  const std::string file = place.folder() + "/reserve";
+
+  for (const bool is_hard : {false, true}) {
+    is_hard ? fs::create_hard_link(mine, file) : fs::create_symlink(mine, file);
+    EXPECT_FALSE(sqlite::fill_reserve(place.folder()));
+    EXPECT_FALSE(sqlite::spend_reserve(place.folder()));
+    EXPECT_EQ(bytes_of(mine), "precious");
+    fs::remove(file);
+  }
+}
+
+TEST(Reserve, DoesNotWaitForAPipe) {
+  const SqlitePlace place;
+  fs::create_directories(place.folder());
+  ASSERT_EQ(mkfifo((place.folder() + "/reserve").c_str(), 0600), 0);
+
+  EXPECT_FALSE(sqlite::fill_reserve(place.folder()));
+  EXPECT_FALSE(sqlite::spend_reserve(place.folder()));
+  EXPECT_TRUE(place.open());
 }
 
 }  // namespace
