@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 
 namespace leasehold::sqlite {
@@ -112,7 +113,7 @@ UPDATE leases SET
     status = lower(status),
     ended_by = CASE lower(status) WHEN 'released' THEN 'released' WHEN 'expired' THEN 'expired'
                WHEN 'failed' THEN 'cancelled' ELSE 'none' END,
-    token = created_at * 1000000,
+    token = max(min(created_at, unixepoch()), 0) * 1000000,
     created_ns = store_ns(created_at),
     acquired_ns = store_ns(created_at),
     heartbeat_ns = store_ns(updated_at),
@@ -253,6 +254,12 @@ CREATE TABLE contentions (
     PRIMARY KEY (workspace, agent_id, session_id, file_path)
 ) WITHOUT ROWID;
 
+-- The seed's program writes its rows under plain keys, where they would now be everybody's defaults.
+UPDATE OR IGNORE lease_configs
+    SET config_key = config_key || '@profile:job', scope = 'profile', resource_id = 'job'
+    WHERE coalesce(scope, 'global') = 'global' AND config_key IN ('default_ttl_seconds', 'max_renewals',
+        'acquisition_timeout_ms', 'cleanup_interval_seconds', 'auto_expire_enabled', 'blocking_mode_enabled',
+        'keep_history', 'history_retention_days');
 INSERT OR IGNORE INTO lease_configs
     (id, config_key, config_value, value_type, description, scope, resource_id, created_at, updated_at)
     SELECT 'job.' || name, name || '@profile:job', value, type, description, 'profile', 'job',
@@ -280,12 +287,7 @@ CREATE TABLE store (
 )"},
 };
 
-std::int64_t count_tables(Connection& connection, const char* sql) {
-  Query query = connection.query(sql);
-  return query.step() ? query.integer() : 0;
-}
-
-std::int64_t pragma(Connection& connection, const char* sql) {
+std::int64_t number(Connection& connection, const char* sql) {
   Query query = connection.query(sql);
   return query.step() ? query.integer() : 0;
 }
@@ -306,23 +308,25 @@ Error too_new(const Connection& connection, std::int64_t version) {
 
 // Seed 003's own program marks its files only by their tables.
 Result<int> version_of_unmarked(Connection& connection) {
-  if (count_tables(connection, "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'") == 0)
-    return 0;
-  if (count_tables(connection,
-                   "SELECT count(*) FROM pragma_table_info('leases') WHERE name IN ('id', 'file_path', "
-                   "'agent_id', 'created_at', 'expires_at', 'ttl_seconds', 'status', 'renewal_count', "
-                   "'max_renewals', 'updated_at')") != 10) {
+  if (number(connection, "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'") == 0) return 0;
+  if (number(connection,
+             "SELECT count(*) FROM pragma_table_info('leases') WHERE name IN ('id', 'file_path', "
+             "'agent_id', 'created_at', 'expires_at', 'ttl_seconds', 'status', 'renewal_count', "
+             "'max_renewals', 'updated_at')") != 10) {
     return fail(foreign(connection));
   }
-  if (count_tables(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'") == 0) return 0;
-  const auto recorded = pragma(connection, "SELECT max(version) FROM migrations WHERE status = 'success'");
-  if (recorded > 4) return fail(foreign(connection));
+  if (number(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'") == 0) return 0;
+  const auto recorded = number(connection, "SELECT max(version) FROM migrations WHERE status = 'success'");
+  if (recorded < 0 || recorded > 4) return fail(foreign(connection));
   return static_cast<int>(recorded);
 }
 
 void store_ns(sqlite3_context* context, int, sqlite3_value** values) {
   const auto& clock = *static_cast<const StoreClock*>(sqlite3_user_data(context));
-  const WallTime then{std::chrono::seconds(sqlite3_value_int64(values[0]))};
+  // What is no moment anybody meant must not overflow.
+  constexpr std::int64_t kYear2223 = 8'000'000'000;
+  const auto seconds = std::clamp<std::int64_t>(sqlite3_value_int64(values[0]), 0, kYear2223);
+  const WallTime then{std::chrono::seconds(seconds)};
   const Time moment = clock.now() + (then - clock.wall());
   sqlite3_result_int64(context, moment.time_since_epoch().count());
 }
@@ -370,10 +374,11 @@ int latest_version() { return std::ssize(kMigrations); }
 
 Result<int> version_of(Connection& connection) {
   try {
-    const auto application = pragma(connection, "PRAGMA application_id");
-    const auto version = pragma(connection, "PRAGMA user_version");
+    const auto application = number(connection, "PRAGMA application_id");
+    const auto version = number(connection, "PRAGMA user_version");
     if (application == 0 && version == 0) return version_of_unmarked(connection);
     if (application != kApplicationId) return fail(foreign(connection));
+    if (version < 0) throw_corrupt(fmt::format("the version {}", version));
     if (version > latest_version()) return fail(too_new(connection, version));
     return static_cast<int>(version);
   } catch (const Failure& failure) {

@@ -87,7 +87,8 @@ INSERT INTO lease_history VALUES
   ('fffffff1-0000-4000-8000-000000000001', '11111111-0000-4000-8000-000000000003', 'agent-2', '/tmp/c', 'acquired', NULL, 'Active', 0, 1767220000, NULL),
   ('ccccccc1-0000-4000-8000-000000000002', '11111111-0000-4000-8000-000000000003', 'agent-2', '/tmp/c', 'Released', 'Active', 'Released', NULL, 1767220100, 'done'),
   ('aaaaaaa1-0000-4000-8000-000000000003', '11111111-0000-4000-8000-000000000001', 'agent-1', '/tmp/a', 'renewed', 'active', 'active', 2, 1767225550, 'still at it');
-INSERT INTO lease_configs VALUES ('x', 'default_ttl_seconds', '60', 'int', NULL, 'global', NULL, 0, 1, 1);
+INSERT INTO lease_configs VALUES ('x', 'default_ttl_seconds', '60', 'int', NULL, 'global', NULL, 0, 1, 1),
+  ('y', 'theirs', '1', 'int', NULL, 'global', NULL, 0, 1, 1);
 )";
 
 class SchemaTest : public testing::Test {
@@ -200,9 +201,11 @@ void expect_upgraded(const SchemaTest& test) {
   const auto store = test.place.open();
   ASSERT_TRUE(store);
   EXPECT_EQ(test.sql("SELECT count(*) FROM leases; SELECT count(*) FROM lease_history"), "6\n3\n");
-  EXPECT_EQ(test.sql("SELECT config_value FROM lease_configs WHERE config_key = 'default_ttl_seconds'"),
+  EXPECT_EQ(test.sql("SELECT config_value FROM lease_configs WHERE config_key = "
+                     "'default_ttl_seconds@profile:job' AND scope = 'profile' AND resource_id = 'job'"),
             "60\n");
-  EXPECT_EQ(test.sql("SELECT count(*) FROM lease_configs"), "9\n");
+  EXPECT_EQ(test.sql("SELECT count(*) FROM lease_configs WHERE scope = 'profile'"), "8\n");
+  EXPECT_EQ(test.sql("SELECT config_key FROM lease_configs WHERE scope <> 'profile'"), "theirs\n");
   EXPECT_EQ(test.sql("SELECT count(*) FROM migrations WHERE status = 'success'"), "5\n");
   look(
       *store,
@@ -325,6 +328,48 @@ TEST_F(SchemaTest, ADamagedFileIsCorruptAndNotToBeUpgraded) {
   file.close();
 
   EXPECT_ERROR(place.try_open(), Code::corrupt, place.database(), "lease doctor");
+}
+
+TEST_F(SchemaTest, AVersionBelowZeroIsNoVersion) {
+  (void)place.open();
+  ASSERT_EQ(sql("PRAGMA user_version = -2147483648"), "");
+
+  EXPECT_ERROR(place.try_open(), Code::corrupt, "the version -2147483648", "lease doctor");
+}
+
+TEST_F(SchemaTest, AFileOfTheSeedWithAVersionBelowZeroIsNotOfTheSeed) {
+  make_seed_file(
+      std::string(kSeedTables) + kSeedMigrations +
+      "DELETE FROM migrations; INSERT INTO migrations (version, name, applied_at) VALUES (-3, 'x', 1)");
+
+  EXPECT_ERROR(place.try_open(), Code::config_error, place.database(), "some other program");
+}
+
+// One row with a time that cannot be must not use up the tokens.
+TEST_F(SchemaTest, TokensOfTheSeedsLeasesAreNotAfterNow) {
+  make_seed_file(std::string(kSeedTables) + kSeedMigrations +
+                 "INSERT INTO leases VALUES ('a', '/a', 'x', 9223372036854775807, 9223372036854775807, 60,"
+                 " 'active', 0, -1, -9223372036854775807), ('b', '/b', 'x', -5, 5, 60, 'active', 0, -1, 5)");
+
+  const auto store = place.open();
+  ASSERT_TRUE(store);
+
+  EXPECT_EQ(sql("SELECT count(*) FROM leases WHERE token BETWEEN 0 AND unixepoch() * 1000000"), "2\n");
+  commit(*store, [](Transaction& transaction) { EXPECT_LT(transaction.next_token().value, 1ULL << 53); });
+}
+
+TEST_F(SchemaTest, ATokenThatCannotBeIsCorruptOnlyForThoseWhoDrawOne) {
+  const auto store = place.open();
+  for (const char* last : {"-1", "9007199254740991", "9223372036854775807"}) {
+    ASSERT_EQ(sql(fmt::format("UPDATE store SET last_token = {}", last)), "");
+
+    const auto drawn = try_commit(*store, [](Transaction& transaction) { (void)transaction.next_token(); });
+    const auto written =
+        try_commit(*store, [](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });
+
+    EXPECT_ERROR(drawn, Code::corrupt, std::string("the last token ") + last, "lease doctor");
+    EXPECT_TRUE(written);
+  }
 }
 
 TEST_F(SchemaTest, AnOlderFileOfOursIsUpgradedWhoeverOpensIt) {

@@ -1,4 +1,6 @@
 // What a transaction of the SQLite store writes.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "store/json/records_json.h"
@@ -59,6 +61,10 @@ std::int64_t SqliteTransaction::unix_seconds(Time time) const {
 }
 
 Token SqliteTransaction::next_token() {
+  // Whoever draws none can still look and give back. (A negative one is too large here.)
+  if (numbers_.last_token >= kTokenEnd - 1) {
+    throw_corrupt(fmt::format("the last token {}", static_cast<std::int64_t>(numbers_.last_token)));
+  }
   const Token next = token_after({numbers_.last_token}, wall_);
   numbers_.last_token = next.value;
   numbers_changed_ = true;
