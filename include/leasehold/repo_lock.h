@@ -18,7 +18,7 @@ namespace leasehold {
 
 // What a lock file says about its holder.
 struct RepoLockInfo {
-  std::int64_t pid = 0;
+  std::int64_t pid = 0;            // 0: the file names none, and nobody can tell whether its process lives.
   WallTime created_at;             // When the file was changed last, where it does not say or says nonsense.
   std::string cmd;                 // What the holder does, for people; may be empty.
   std::optional<Process> process;  // Which process exactly has that pid. Others' files may not say.

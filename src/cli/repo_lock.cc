@@ -49,7 +49,7 @@ boost::json::object to_json(const std::string& repo_id, const std::optional<Repo
                                 {"liveness", word(lock.verdict.liveness)},
                                 {"evidence", lock.verdict.evidence}};
   if (lock.info) {
-    object["pid"] = lock.info->pid;
+    if (lock.info->pid != 0) object["pid"] = lock.info->pid;
     object["created_at"] = to_rfc3339(lock.info->created_at);
     object["cmd"] = lock.info->cmd;
   }
@@ -67,7 +67,9 @@ Result<int> show_status(const RepoLock& lock, const std::string& repo_id, const 
     out.print(fmt::format("{}{}\n", describe((*found)->lock),
                           (*found)->is_stale ? " It is stale: the next one to ask gets it." : ""));
   }
-  return 0;
+  // Whoever wants no words asks by the exit status.
+  const bool is_held = *found && !(*found)->is_stale;
+  return out.quiet() && is_held ? info(Code::locked).exit_code : 0;
 }
 
 // Asks until the lock is ours or the time to wait is over.
@@ -171,7 +173,7 @@ constexpr OptionSpec kOptions[] = {
     {"--cmd", "TEXT", "What others are told we do; if not given the command"},
     {"--wait", "DURATION", "Wait so long for the lock"},
     {"--stale-after", "DURATION", "Take over a lock that is older; 2h if not given"},
-    {"--status", {}, "Only say who has the lock"},
+    {"--status", {}, "Only say who has the lock; with -q by the exit status, 75 if somebody has"},
 };
 
 constexpr Example kExamples[] = {{"lease repo-lock app --wait 10m -- make release", "one release at a time"}};

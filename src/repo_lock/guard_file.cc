@@ -25,8 +25,10 @@ std::expected<Attempt, std::errc> try_to_enter(const Descriptor& folder, const D
   // A clean-up job may have removed it, and somebody may be inside another one of the same name.
   struct stat ours{};
   struct stat named{};
-  if (::fstat(file.number(), &ours) == 0 &&
-      ::fstatat(folder.number(), GuardFile::kName, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+  if (::fstat(file.number(), &ours) != 0) return std::unexpected(last_problem());
+  // As if it were a device nobody can open: a pipe has no place for what we write into it.
+  if (!S_ISREG(ours.st_mode)) return std::unexpected(std::errc::no_such_device_or_address);
+  if (::fstatat(folder.number(), GuardFile::kName, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
       is_same_file(ours, named)) {
     return Attempt::inside;
   }

@@ -52,15 +52,14 @@ std::optional<RepoLockInfo> parse_lock_text(std::string_view text, WallTime chan
   const json::value value = json::parse(text, error);
   if (error || !value.is_object()) return std::nullopt;
   const json::object& object = value.get_object();
-  const auto pid = field<std::int64_t>(object, "pid");
-  if (!pid) return std::nullopt;
+  const std::int64_t pid = field<std::int64_t>(object, "pid").value_or(0);
 
   auto created_at = parse_rfc3339(field<std::string>(object, "created_at").value_or(""));
   if (!created_at || *created_at > now) created_at = changed_at;
-  return RepoLockInfo{.pid = *pid,
+  return RepoLockInfo{.pid = pid,
                       .created_at = *created_at,
                       .cmd = field<std::string>(object, "cmd").value_or(""),
-                      .process = process_in(object, *pid, here)};
+                      .process = pid != 0 ? process_in(object, pid, here) : std::nullopt};
 }
 
 std::string presentable(std::string_view cmd) {

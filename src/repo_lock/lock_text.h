@@ -12,8 +12,9 @@ namespace leasehold::repo_lock {
 // One line of JSON.
 std::string lock_text(const RepoLockInfo& info);
 
-// Total: any bytes give a holder or nothing. A `created_at` that is missing, no moment or after `now` is
-// replaced by `changed_at`. Fields that say where the process runs count as `here` where they are missing.
+// Total: any bytes give a holder or nothing. A `pid` that is missing or no integer is 0. A `created_at` that
+// is missing, no moment or after `now` is replaced by `changed_at`. Fields that say where the process runs
+// count as `here` where they are missing.
 std::optional<RepoLockInfo> parse_lock_text(std::string_view text, WallTime changed_at, WallTime now,
                                             const Process& here);
 

@@ -59,11 +59,19 @@ TEST(LockText, WithoutAUsableMomentIsAsOldAsItsFile) {
 }
 
 TEST(LockText, ThatIsNoneGivesNothing) {
-  for (const char* text :
-       {"", "{", "42", "[]", "null", "{}", R"({"pid":"42"})", R"({"pid":4.5})",
-        R"({"pid":99999999999999999999})", "{\"pid\":42}x", "{\"pid\":42,\"cmd\":\"\xff\"}"}) {
+  for (const char* text : {"", "{", "42", "[]", "null", "{\"pid\":42}x", "{\"pid\":42,\"cmd\":\"\xff\"}"}) {
     EXPECT_EQ(parse(text), std::nullopt) << text;
   }
+}
+
+TEST(LockText, WithoutAUsablePidStillHasItsMoment) {
+  for (const char* pid :
+       {"", R"("pid":"42",)", R"("pid":4.5,)", R"("pid":null,)", R"("pid":99999999999999999999,)"}) {
+    const std::string text =
+        std::string("{") + pid + R"("created_at":"2026-11-15T07:00:00Z","start_time":5})";
+    EXPECT_EQ(parse(text), (RepoLockInfo{.created_at = kNow - 1h})) << text;
+  }
+  EXPECT_EQ(parse("{}"), (RepoLockInfo{.created_at = kChanged}));
 }
 
 TEST(LockText, KeepsACommandReadable) {

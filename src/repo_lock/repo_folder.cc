@@ -91,12 +91,21 @@ bool has_no_links(std::errc problem) {
          problem == std::errc::function_not_supported || problem == std::errc::too_many_links;
 }
 
+// A file of that name is what a killed process left; anything else (file_exists) is somebody's.
+std::expected<Descriptor, std::errc> create_draft(const Descriptor& folder, std::string_view text) {
+  auto draft = create_file(folder, kDraft, text);
+  if (draft || draft.error() != std::errc::file_exists) return draft;
+  struct stat there{};
+  if (::fstatat(folder.number(), kDraft, &there, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(there.st_mode))
+    return draft;
+  ::unlinkat(folder.number(), kDraft, 0);
+  return create_file(folder, kDraft, text);
+}
+
 // link(2) is as exclusive as O_EXCL, and what it makes is complete: whoever is killed on the way leaves
 // either no lock or that of a dead process, never an empty one that blocks everybody until it is old.
-std::expected<Descriptor, std::errc> create_complete(const Descriptor& folder, std::string_view text) {
-  ::unlinkat(folder.number(), kDraft, 0);
-  auto draft = create_file(folder, kDraft, text);
-  if (!draft) return draft;
+std::expected<Descriptor, std::errc> publish(const Descriptor& folder, Descriptor draft,
+                                             std::string_view text) {
   const bool is_linked = ::linkat(folder.number(), kDraft, folder.number(), kLock, 0) == 0;
   const std::errc problem = is_linked ? std::errc() : last_problem();
   ::unlinkat(folder.number(), kDraft, 0);
@@ -175,8 +184,18 @@ Result<std::optional<Found>> RepoFolder::look() const {
   return found;
 }
 
-Result<std::optional<Descriptor>> RepoFolder::create(std::string_view text) const {
-  auto file = create_complete(folder_, text);
+Result<std::optional<Descriptor>> RepoFolder::create(std::string_view text, bool instead_of_stale) const {
+  auto draft = create_draft(folder_, text);
+  if (!draft && draft.error() == std::errc::file_exists)
+    return fail(in_the_way(path_ + "/" + kDraft, "file"));
+  if (!draft) return fail(cannot("make", draft.error()));
+  if (instead_of_stale) {
+    if (auto removed = remove(); !removed) {
+      ::unlinkat(folder_.number(), kDraft, 0);
+      return fail(std::move(removed).error());
+    }
+  }
+  auto file = publish(folder_, *std::move(draft), text);
   if (file) return std::move(*file);
   if (file.error() == std::errc::file_exists) return std::nullopt;
   return fail(cannot("make", file.error()));

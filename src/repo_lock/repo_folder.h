@@ -37,8 +37,10 @@ class RepoFolder {
   // Nothing: there is no lock file.
   Result<std::optional<Found>> look() const;
 
-  // Makes the lock file, with all of `text` in it before anybody can see it. Nothing: there is one already.
-  Result<std::optional<Descriptor>> create(std::string_view text) const;
+  // Makes the lock file, with all of `text` in it before anybody can see it; removes the stale one that is in
+  // its place as late as it can, so that an error leaves that alone. Nothing: there is one already. Only
+  // inside the guard.
+  Result<std::optional<Descriptor>> create(std::string_view text, bool instead_of_stale) const;
 
   // Removes the lock file; a missing one is no error. Only inside the guard.
   Result<void> remove() const;

@@ -111,7 +111,9 @@ RepoLockStatus Call::judge(const RepoFolder& folder, const Found& found) const {
   const Process here{
       .machine_id = machine.machine_id, .boot_id = machine.boot_id, .pid_namespace = machine.pid_namespace};
   if (found.text) lock.info = repo_lock::parse_lock_text(*found.text, changed, now, here);
-  if (lock.info) {
+  if (lock.info && lock.info->pid == 0) {
+    lock.verdict.evidence = "its file names no pid";
+  } else if (lock.info) {
     lock.verdict = rules.is_pid_alive ? rules.is_pid_alive(*lock.info) : repo_lock::check_pid(*lock.info);
   }
   const auto age = now - (lock.info ? lock.info->created_at : changed);
@@ -142,10 +144,7 @@ Result<std::variant<Taken, Locked>> take(const Call& call, const RepoFolder& fol
 
     const auto generation = folder.next_generation(guard);
     if (!generation) return fail(generation.error());
-    if (*found) {
-      if (auto removed = folder.remove(); !removed) return fail(std::move(removed).error());
-    }
-    auto file = folder.create(text);
+    auto file = folder.create(text, found->has_value());
     if (!file) return fail(std::move(file).error());
     if (*file) return Taken{*std::move(*file), *generation};
     if (!*found) break;
@@ -191,7 +190,7 @@ std::string describe(const Locked& locked) {
   std::string holder = "somebody";
   std::string doing;
   if (locked.info) {
-    holder = fmt::format("pid {}", locked.info->pid);
+    if (locked.info->pid != 0) holder = fmt::format("pid {}", locked.info->pid);
     if (!locked.info->cmd.empty()) doing = fmt::format(", command {}", in_quotes(locked.info->cmd));
   }
   const auto age = std::chrono::floor<std::chrono::seconds>(locked.age);

@@ -24,12 +24,12 @@ constexpr std::string_view kRemoved = "its file was removed";
 
 }  // namespace
 
-Result<void> RepoLockGuard::Held::release() const {
+Result<void> RepoLockGuard::Held::release(std::chrono::milliseconds at_most) const {
   const auto there = RepoFolder::open(folder);
   if (!there) return fail(there.error());
   if (!*there) return {};
   const RepoFolder& repo = **there;
-  const auto guard = repo.enter(kPatience);
+  const auto guard = repo.enter(at_most);
   if (!guard) return fail(guard.error());
   if (!*guard) {
     return fail(Code::unavailable,
@@ -56,11 +56,14 @@ RepoLockGuard& RepoLockGuard::operator=(RepoLockGuard&& other) noexcept {
   return *this;
 }
 
-RepoLockGuard::~RepoLockGuard() { (void)unlock(); }
+RepoLockGuard::~RepoLockGuard() {
+  if (held_) (void)held_->release(held_->was_waited_for ? 0ms : kPatience);
+}
 
 Result<void> RepoLockGuard::unlock() {
   if (!held_) return {};
-  auto released = held_->release();
+  auto released = held_->release(kPatience);
+  held_->was_waited_for = true;
   if (released || released.error().code == Code::lost) held_.reset();
   return released;
 }

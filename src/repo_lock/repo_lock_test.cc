@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 #include <future>
+#include <thread>
 
 #include "env/child.h"
 #include "env/machine.h"
@@ -174,6 +175,23 @@ TEST(RepoLock, JudgesAFileWithoutAMomentByItsAge) {
     place.set_changed_at(place.now - 2h - 1s);
     EXPECT_EQ(outcome(place.lock().lock(kRepo)), "granted") << text;
   }
+}
+
+// Its moment counts, whatever the file's, and of its process nothing is known.
+TEST(RepoLock, JudgesAFileWithoutAPidByItsMoment) {
+  const LockPlace place;
+  place.write(R"({"created_at":")" + to_rfc3339(place.now - 1h) + "\"}");
+  place.set_changed_at(place.now - 3h);
+  const auto fresh = place.lock(Liveness::dead).lock(kRepo);
+  ASSERT_TRUE(is_refused(fresh)) << outcome(fresh);
+  EXPECT_EQ(std::get<Locked>(*fresh).age, 1h);
+  EXPECT_EQ(describe(std::get<Locked>(*fresh)),
+            "The repository my.repo is locked by somebody for 1h (unknown: its file names no pid); its lock "
+            "file is " +
+                place.path() + ".");
+
+  place.write(R"({"created_at":"2020-01-01T00:00:00Z","pid":"none"})");
+  EXPECT_EQ(outcome(place.lock().lock(kRepo)), "granted");
 }
 
 TEST(RepoLock, KnowsRealProcesses) {
@@ -415,6 +433,58 @@ TEST(RepoLock, RemovesTheDraftOfAKilledProcess) {
 
   EXPECT_TRUE(is_granted(answer)) << outcome(answer);
   EXPECT_FALSE(std::filesystem::exists(place.folder() + "/.lock.new"));
+}
+
+// Nothing is lost to whatever stands in the draft's place: neither it nor the stale lock.
+TEST(RepoLock, LeavesAloneWhatIsInThePlaceOfItsDraft) {
+  const LockPlace place;
+  const std::string draft = place.folder() + "/.lock.new";
+  place.write(42, place.now - 1h);
+  const std::function<void()> obstacles[] = {
+      [&] { std::filesystem::create_directory(draft); },
+      [&] { std::filesystem::create_symlink("/nowhere", draft); },
+      [&] { ASSERT_EQ(mkfifo(draft.c_str(), 0600), 0); },
+  };
+  for (const auto& put_obstacle : obstacles) {
+    put_obstacle();
+
+    const auto answer = place.lock(Liveness::dead).lock(kRepo);
+
+    ASSERT_EQ(outcome(answer), "config_error");
+    EXPECT_EQ(answer.error().message,
+              draft + " is no file, and the repository lock needs one of that name. Move it away.");
+    EXPECT_TRUE(place.has_lock());
+    EXPECT_TRUE(std::filesystem::remove(draft));
+  }
+  EXPECT_EQ(outcome(place.lock(Liveness::dead).lock(kRepo)), "granted");
+}
+
+TEST(RepoLock, APipeIsNoGuard) {
+  const LockPlace place;
+  std::filesystem::create_directories(place.folder());
+  ASSERT_EQ(mkfifo((place.folder() + "/.lock.guard").c_str(), 0600), 0);
+
+  EXPECT_EQ(outcome(place.lock().lock(kRepo)), "config_error");
+}
+
+// A guard that was waited for in vain is not waited for again by the destructor: it would find it open here.
+TEST(RepoLock, WaitsOnceForAGuardThatDoesNotOpen) {
+  const LockPlace place;
+  auto held = place.lock().lock(kRepo);
+  const int inside = open((place.folder() + "/.lock.guard").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(inside, LOCK_EX | LOCK_NB), 0);
+  ASSERT_EQ(outcome(std::get<RepoLockGuard>(*held).unlock()), "unavailable");
+
+  std::promise<void> destroyed;
+  std::thread opener([&] {
+    destroyed.get_future().wait_for(1s);
+    close(inside);
+  });
+  held = fail(Code::unavailable, "");
+  destroyed.set_value();
+  opener.join();
+
+  EXPECT_TRUE(place.has_lock());
 }
 
 TEST(RepoLock, StatusSaysWhoHasIt) {

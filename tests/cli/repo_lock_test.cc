@@ -194,12 +194,15 @@ TEST_F(RepoLockCommand, StatusSaysWhoHasIt) {
   EXPECT_NE(held.out.find(fmt::format("locked by pid {} for ", holder.pid())), std::string::npos) << held.out;
   EXPECT_NE(held.out.find("(alive: "), std::string::npos) << held.out;
   EXPECT_NE(run({"--status", "--json"}).out.find("\"state\":\"held\""), std::string::npos);
+  EXPECT_EQ(run({"--status", "-q"}).out, "");
+  EXPECT_EQ(run({"--status", "-q"}).exit, kLocked);
 
   holder.signal(SIGKILL);
   (void)holder.wait();
   const Ran stale = run({"--status"});
   EXPECT_NE(stale.out.find("(dead: "), std::string::npos) << stale.out;
   EXPECT_NE(stale.out.find("It is stale"), std::string::npos) << stale.out;
+  EXPECT_EQ(run({"--status", "-q"}).exit, 0);
   EXPECT_NE(run({"--status", "--json"}).out.find("\"state\":\"stale\""), std::string::npos);
 }
 
@@ -267,6 +270,15 @@ TEST_F(RepoLockCommand, SaysWhatIsInTheWay) {
   const Ran ran = run_lease({"repo-lock", "r", "--data-dir", "/proc/nowhere", "--", "true"});
   EXPECT_EQ(ran.exit, kUnavailable);
   EXPECT_NE(ran.err.find("/proc/nowhere"), std::string::npos) << ran.err;
+}
+
+TEST_F(RepoLockCommand, DoesNotTakeAnObstacleForAHolder) {
+  std::filesystem::create_directories(lock_path() + ".new");
+
+  const Ran ran = run({"--wait", "1s", "--", "true"});
+
+  EXPECT_EQ(ran.exit, kConfig);
+  EXPECT_NE(ran.err.find(".lock.new is no file"), std::string::npos) << ran.err;
 }
 
 TEST_F(RepoLockCommand, SaysWhenNobodyCanReadItsAnswer) {
