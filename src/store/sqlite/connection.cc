@@ -26,13 +26,18 @@ void throw_corrupt(std::string_view what) {
                                             what)}};
 }
 
+Error full_disk(const std::string& path) {
+  return {
+      Code::unavailable,
+      fmt::format("The disk under {} is full; nothing was written. Free some space and try again.", path)};
+}
+
 Error explain(int sqlite_code, std::string_view message, const std::string& path) {
+  // The only failure of that file that has a cause people can do something about.
+  if (sqlite_code == SQLITE_IOERR_SHMSIZE) return full_disk(path);
   switch (sqlite_code & 0xff) {
     case SQLITE_FULL:
-      return {Code::unavailable,
-              fmt::format("The disk under {} is full; nothing was written. Free some space and try again; "
-                          "lease release works meanwhile.",
-                          path)};
+      return full_disk(path);
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
@@ -109,7 +114,7 @@ std::optional<std::int64_t> Query::maybe_integer() {
   return integer();
 }
 
-Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, const char* vfs) {
+Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, const char* vfs, bool alone) {
   sqlite3* handle = nullptr;
   // The pool hands a connection to one thread at a time, so SQLite need not lock.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -119,7 +124,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, co
     sqlite3_close_v2(handle);
     return fail(std::move(error));
   }
-  std::unique_ptr<Connection> connection(new Connection(path, handle));
+  std::unique_ptr<Connection> connection(new Connection(path, handle, alone));
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
   sqlite3_wal_hook(
       handle,
@@ -133,6 +138,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, co
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   // A schema somebody tampered with must not run code of its own choice.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  if (alone) sqlite3_exec(handle, "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr, nullptr);
   return connection;
 }
 
@@ -160,12 +166,35 @@ void Connection::checkpoint() {
   log_pages_ = 0;
 }
 
-bool Connection::empty_log() {
+bool Connection::checkpoint_whole(int mode) {
   sqlite3_busy_timeout(handle_, 0);
-  const int code = sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  const int code = sqlite3_wal_checkpoint_v2(handle_, nullptr, mode, nullptr, nullptr);
   sqlite3_busy_timeout(handle_, kBusyMilliseconds);
-  log_pages_ = 0;
+  if (code == SQLITE_OK) log_pages_ = 0;
   return code == SQLITE_OK;
+}
+
+sqlite3_file* Connection::log_file() {
+  sqlite3_file* file = nullptr;
+  if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK) return nullptr;
+  return file != nullptr && file->pMethods != nullptr ? file : nullptr;
+}
+
+std::int64_t Connection::log_bytes() {
+  sqlite3_file* file = log_file();
+  sqlite3_int64 size = -1;
+  if (file == nullptr || file->pMethods->xFileSize(file, &size) != SQLITE_OK) return -1;
+  return size;
+}
+
+bool Connection::has_sound_log() {
+  sqlite3_file* file = log_file();
+  std::uint8_t start[4] = {};
+  // A log that is shorter reads as zeros, and so does one that has not been written yet.
+  if (file == nullptr || file->pMethods->xRead(file, start, sizeof start, 0) != SQLITE_OK) return true;
+  const std::uint32_t mark =
+      static_cast<std::uint32_t>(start[0]) << 24 | start[1] << 16 | start[2] << 8 | start[3];
+  return mark == 0 || (mark & ~1U) == 0x377f0682;
 }
 
 }  // namespace leasehold::sqlite

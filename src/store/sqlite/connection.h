@@ -60,8 +60,9 @@ class Query {
 // Not thread-safe: one thread at a time.
 class Connection {
  public:
-  // Opens an existing file. Error: unavailable.
-  static Result<std::unique_ptr<Connection>> open(const std::string& path, const char* vfs);
+  // Opens an existing file. `alone`: as the only one, others wait as long as it is open; needs no index of
+  // the log on the disk. Error: unavailable.
+  static Result<std::unique_ptr<Connection>> open(const std::string& path, const char* vfs, bool alone);
 
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -74,23 +75,39 @@ class Connection {
 
   sqlite3* handle() { return handle_; }
   const std::string& path() const { return path_; }
+  bool is_alone() const { return is_alone_; }
   std::int64_t changes() const { return sqlite3_changes64(handle_); }
 
   // Pages in the write-ahead log after this connection's last commit.
   int log_pages() const { return log_pages_; }
   // Moves what it can from the log into the file. Only inside the gate (WAL-reset bug, decisions.md).
   void checkpoint();
-  // The same, and gives the log's space back. False: somebody reads it, or the disk is full.
-  bool empty_log();
+  // The same, and has the next commit write over the log from its start. False: somebody reads it, or the
+  // disk is full.
+  bool restart_log() { return checkpoint_whole(SQLITE_CHECKPOINT_RESTART); }
+  // The same, and gives the log's space back.
+  bool empty_log() { return checkpoint_whole(SQLITE_CHECKPOINT_TRUNCATE); }
+
+  // The length of the log's file; -1 if there is none.
+  std::int64_t log_bytes();
+  // Whether what stands in the log's place can be a log. SQLite takes anything else for an empty one.
+  bool has_sound_log();
 
  private:
-  Connection(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
+  Connection(std::string path, sqlite3* handle, bool alone)
+      : path_(std::move(path)), handle_(handle), is_alone_(alone) {}
+
+  bool checkpoint_whole(int mode);
+  sqlite3_file* log_file();
 
   std::string path_;
   sqlite3* handle_;
+  const bool is_alone_;
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
   int log_pages_ = 0;
 };
+
+Error full_disk(const std::string& path);
 
 // What an SQLite error means for whoever asked, with the file's name and what to do.
 Error explain(int sqlite_code, std::string_view message, const std::string& path);

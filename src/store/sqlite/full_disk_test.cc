@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "env/child.h"
-#include "store/sqlite/store_folder.h"
+#include "store/sqlite/spare.h"
 #include "support/private_mounts.h"
 #include "support/raw_sqlite.h"
 #include "support/sqlite_place.h"
@@ -42,22 +42,32 @@ class SmallDisk {
            mount("none", place.folder().c_str(), "tmpfs", 0, "size=32m,mode=0700") == 0;
   }
 
-  // Takes what is left, to the last byte or almost.
+  // Takes what is left, also what got free since, to the last byte or almost.
   void fill(std::size_t leave = 0) const {
     const std::string path = place.folder() + "/filler";
     const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     static const std::string block(4096, 'f');
-    off_t size = 0;
-    for (ssize_t count = 0; (count = write(file, block.data(), block.size())) > 0;) size += count;
-    const bool cut = ftruncate(file, size - static_cast<off_t>(leave)) == 0;
-    LEASEHOLD_CHECK(cut);
+    while (write(file, block.data(), block.size()) > 0) {
+    }
+    if (leave > 0) {
+      const bool cut = ftruncate(file, lseek(file, 0, SEEK_END) - static_cast<off_t>(leave)) == 0;
+      LEASEHOLD_CHECK(cut);
+    }
     close(file);
   }
   void free_it() const { unlink((place.folder() + "/filler").c_str()); }
 
-  off_t reserve() const {
+  off_t reserve() const { return size_of("reserve"); }
+  off_t size_of(const std::string& name) const {
     struct stat there{};
-    return stat((place.folder() + "/reserve").c_str(), &there) == 0 ? there.st_size : -1;
+    return stat((place.folder() + "/" + name).c_str(), &there) == 0 ? there.st_size : -1;
+  }
+
+  // A process that takes every byte that gets free, until it is killed.
+  std::unique_ptr<Child> keep_filling() const {
+    return std::make_unique<Child>([this]() -> std::string {
+      for (;;) fill();
+    });
   }
 
   SqlitePlace place;
@@ -107,8 +117,7 @@ std::string inside(const std::function<std::string(const SmallDisk&)>& work) {
 
 constexpr const char* kFull =
     "unavailable: The disk under STORE/leases.db is full; nothing was written. Free some space and try "
-    "again; "
-    "lease release works meanwhile.";
+    "again. lease release works meanwhile.";
 
 TEST(FullDisk, RefusesToGrantAndLosesNothing) {
   const std::string answer = inside([](const SmallDisk& disk) {
@@ -233,6 +242,60 @@ TEST(FullDisk, AStoreThatIsOpenedAnewGivesBackToo) {
   EXPECT_EQ(answer, "held: 0\n");
 }
 
+// Whoever comes alone has SQLite make its index anew, and somebody else took the old one's space.
+TEST(FullDisk, AStoreWithoutSpaceForItsIndexIsReadAndGivesBack) {
+  const std::string answer = inside([](const SmallDisk& disk) {
+    Report report;
+    for (int i = 0; i < 10; ++i) (void)acquire(*disk.place.open(), i);
+    for (int i = 0; i < 10; ++i) {
+      if (truncate((disk.place.database() + "-shm").c_str(), 0) != 0) return refusal("truncate");
+      disk.fill();
+      const auto store = disk.place.try_open();
+      if (!store) {
+        report.add("open {}: {}", i, store.error().message);
+        continue;
+      }
+      if (held(**store) != static_cast<std::size_t>(10 - i)) report.add("held: {}", held(**store));
+      if (const auto done = release(**store, i); !done) report.tell("release", done);
+    }
+    report.tell("acquire", acquire(*disk.place.open(), 10));
+    disk.free_it();
+    report.add("held: {}", held(*disk.place.open()));
+    report.tell("acquire", acquire(*disk.place.open(), 10));
+    report.add("check: {}", run_sql(disk.place.database(), "PRAGMA integrity_check"));
+    return report.text();
+  });
+  SKIP_IF_REFUSED(answer);
+
+  EXPECT_EQ(answer, fmt::format("acquire: {}\nheld: 0\nacquire: done\ncheck: ok\n\n", kFull));
+}
+
+// Somebody takes all that gets free, somebody reads so that the log cannot be moved, and others ask for more.
+TEST(FullDisk, ThatOthersKeepFillingTakesNothingFromThoseWhoGiveBack) {
+  const std::string answer = inside([](const SmallDisk& disk) {
+    constexpr int kLeases = 10;
+    Report report;
+    for (int i = 0; i < kLeases; ++i) (void)acquire(*disk.place.open(), i);
+    sqlite3* reader = nullptr;
+    sqlite3_open(disk.place.database().c_str(), &reader);
+    sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM leases", nullptr, nullptr, nullptr);
+    disk.fill();
+    const auto filler = disk.keep_filling();
+    int refused = 0;
+    for (int i = 0; i < 20; ++i) refused += acquire(*disk.place.open(), kLeases + i) ? 0 : 1;
+    report.add("denied: {}, reserve: {}", refused, disk.reserve());
+    for (int i = 0; i < kLeases && report.text().size() < 1'000; ++i) {
+      if (const auto done = release(*disk.place.open(), i); !done) report.tell("release", done);
+    }
+    sqlite3_close(reader);
+    report.add("held: {}", held(*disk.place.open()));
+    return report.text();
+  });
+  SKIP_IF_REFUSED(answer);
+
+  EXPECT_EQ(answer, "denied: 20, reserve: 1048576\nheld: 0\n");
+}
+
 TEST(FullDisk, AStoreCannotBeMadeOnIt) {
   const std::string answer = inside([](const SmallDisk& disk) {
     disk.fill();
@@ -252,7 +315,7 @@ TEST(FullDisk, AStoreCannotBeMadeOnIt) {
 TEST(FullDisk, ASpentReserveIsFilledAgainWhenTheLogIsMoved) {
   const std::string answer = inside([](const SmallDisk& disk) {
     const auto store = disk.place.open();
-    sqlite::spend_reserve(disk.place.folder());
+    if (truncate((disk.place.folder() + "/reserve").c_str(), 0) != 0) return refusal("truncate");
     int transactions = 0;
     while (disk.reserve() != 1 << 20 && ++transactions < 5'000) {
       commit(*store, [&](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });

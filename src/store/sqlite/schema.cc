@@ -373,17 +373,13 @@ void record_failure(Connection& connection, const Migration& migration, const Er
 int latest_version() { return std::ssize(kMigrations); }
 
 Result<int> version_of(Connection& connection) {
-  try {
-    const auto application = number(connection, "PRAGMA application_id");
-    const auto version = number(connection, "PRAGMA user_version");
-    if (application == 0 && version == 0) return version_of_unmarked(connection);
-    if (application != kApplicationId) return fail(foreign(connection));
-    if (version < 0) throw_corrupt(fmt::format("the version {}", version));
-    if (version > latest_version()) return fail(too_new(connection, version));
-    return static_cast<int>(version);
-  } catch (const Failure& failure) {
-    return fail(failure.error);
-  }
+  const auto application = number(connection, "PRAGMA application_id");
+  const auto version = number(connection, "PRAGMA user_version");
+  if (application == 0 && version == 0) return version_of_unmarked(connection);
+  if (application != kApplicationId) return fail(foreign(connection));
+  if (version < 0) throw_corrupt(fmt::format("the version {}", version));
+  if (version > latest_version()) return fail(too_new(connection, version));
+  return static_cast<int>(version);
 }
 
 Result<void> migrate(Connection& connection, int from, const StoreClock& clock) {

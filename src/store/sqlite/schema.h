@@ -14,7 +14,7 @@ inline constexpr int kApplicationId = 0x4C454153;
 int latest_version();
 
 // The version of an open file: 0 for an empty one, 1 to 4 for one that seed 003's own program made.
-// Errors: config_error (somebody else's database, or from a newer Leasehold), corrupt.
+// Error: config_error (somebody else's database, or from a newer Leasehold). Throws Failure.
 Result<int> version_of(Connection& connection);
 
 // Applies what is missing, each step in a transaction of its own and recorded in `migrations`. Inside the

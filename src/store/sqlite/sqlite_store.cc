@@ -9,6 +9,7 @@
 #include "store/sqlite/connection.h"
 #include "store/sqlite/gate.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/spare.h"
 #include "store/sqlite/store_folder.h"
 #include "store/sqlite/transaction.h"
 
@@ -57,7 +58,12 @@ class SqliteStore final : public Store {
  private:
   std::string bells_folder() const { return options_.folder + "/" + kBellsName; }
 
-  Result<std::unique_ptr<Connection>> connect() const;
+  struct Opened {
+    std::unique_ptr<Connection> connection;
+    int version;
+  };
+  Result<Opened> connect() const;
+  Result<Opened> try_connect(bool alone) const;  // Throws Failure.
   Result<std::unique_ptr<Connection>> borrow();
   void give_back(std::unique_ptr<Connection> connection);
   Result<void> prepare(Connection& connection);
@@ -68,7 +74,7 @@ class SqliteStore final : public Store {
   void shorten_log();
 
   // On a full disk: true if it is worth trying once more.
-  bool make_room(Connection& connection, const Footprint& footprint, int tries) const;
+  bool make_room(Connection& connection, bool gives_back, int tries) const;
 
   const SqliteOptions options_;
   const StoreClock& clock_;
@@ -77,19 +83,33 @@ class SqliteStore final : public Store {
   std::vector<std::unique_ptr<Connection>> idle_;
 };
 
-Result<std::unique_ptr<Connection>> SqliteStore::connect() const {
-  auto connection = Connection::open(options_.folder + "/" + kDatabaseName, options_.vfs);
-  if (!connection) return connection;
+// Whoever comes when nobody else is there has SQLite make its index of the log anew. Where the disk has no
+// space for that, the index stays in memory; then nobody else may be let in, so not for longer than one call.
+Result<SqliteStore::Opened> SqliteStore::connect() const {
   try {
-    // A power cut ends every process of this machine, and so every lease: the last commits may go with it.
-    (*connection)
-        ->execute(
-            "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;"
-            "PRAGMA journal_size_limit = 67108864");
+    return try_connect(false);
+  } catch (const Failure& failure) {
+    if (failure.sqlite_code != SQLITE_IOERR_SHMSIZE) return fail(failure.error);
+  }
+  try {
+    return try_connect(true);
   } catch (const Failure& failure) {
     return fail(failure.error);
   }
-  return connection;
+}
+
+Result<SqliteStore::Opened> SqliteStore::try_connect(bool alone) const {
+  auto connection = Connection::open(options_.folder + "/" + kDatabaseName, options_.vfs, alone);
+  if (!connection) return fail(connection.error());
+  // A power cut ends every process of this machine, and so every lease: the last commits may go with it.
+  (*connection)
+      ->execute(
+          "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;"
+          "PRAGMA journal_size_limit = 67108864");
+  const auto version = version_of(**connection);
+  if (!version) return fail(version.error());
+  if (!(*connection)->has_sound_log()) throw_corrupt("something else than a log in leases.db-wal");
+  return Opened{std::move(*connection), *version};
 }
 
 Result<std::unique_ptr<Connection>> SqliteStore::borrow() {
@@ -101,30 +121,31 @@ Result<std::unique_ptr<Connection>> SqliteStore::borrow() {
       return connection;
     }
   }
-  return connect();
+  auto opened = connect();
+  if (!opened) return fail(opened.error());
+  return std::move(opened->connection);
 }
 
 void SqliteStore::give_back(std::unique_ptr<Connection> connection) {
+  if (connection->is_alone()) return;
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(connection));
 }
 
 Result<void> SqliteStore::start() {
-  auto connection = connect();
-  if (!connection) return fail(connection.error());
-  const Boot boot = {options_.machine_id, options_.boot_id};
+  auto opened = connect();
+  if (!opened) return fail(opened.error());
+  auto& [connection, version] = *opened;
   try {
-    const auto version = version_of(**connection);
-    if (!version) return fail(version.error());
-    if (*version != latest_version() || !is_current(**connection, boot)) {
+    if (version != latest_version() || !is_current(*connection, {options_.machine_id, options_.boot_id})) {
       const auto pass = gate_->enter(options_.gate_timeout);
       if (!pass) return fail(pass.error());
-      if (auto ready = prepare(**connection); !ready) return ready;
+      if (auto ready = prepare(*connection); !ready) return ready;
     }
   } catch (const Failure& failure) {
     return fail(failure.error);
   }
-  give_back(std::move(*connection));
+  give_back(std::move(connection));
   return {};
 }
 
@@ -137,12 +158,20 @@ Result<void> SqliteStore::prepare(Connection& connection) {
     connection.execute("PRAGMA journal_mode = WAL");
     if (auto migrated = migrate(connection, *version, clock_); !migrated) return migrated;
   }
+  if (auto entered = enter_boot(connection, {options_.machine_id, options_.boot_id}, clock_); !entered)
+    return entered;
+  // A young store would be all log, and look like an empty one without it.
+  connection.empty_log();
+  keep_spare(connection);
   fill_reserve(options_.folder);
-  return enter_boot(connection, {options_.machine_id, options_.boot_id}, clock_);
+  return {};
 }
 
 Result<std::vector<GroupId>> SqliteStore::write(Connection& connection, const Footprint& footprint,
                                                 const Body& body) {
+  if (!footprint.gives_back && is_short_of_space(options_.folder)) {
+    throw Failure{full_disk(connection.path()), SQLITE_FULL};
+  }
   const Rollback otherwise(connection);
   connection.query("BEGIN IMMEDIATE").run();
   SqliteTransaction transaction(connection, footprint.workspace, clock_);
@@ -160,17 +189,20 @@ Result<std::vector<GroupId>> SqliteStore::write(Connection& connection, const Fo
   return bells;
 }
 
-bool SqliteStore::make_room(Connection& connection, const Footprint& footprint, int tries) const {
+bool SqliteStore::make_room(Connection& connection, bool gives_back, int tries) const {
   if (tries == 0) {
-    // Our own log may be what fills the disk, and moving it into the file may take some space first.
-    if (!connection.empty_log() && spend_reserve(options_.folder)) {
-      connection.empty_log();
-      fill_reserve(options_.folder);
+    // Our own log may be what fills the disk. Who gives back only needs it to begin anew.
+    if (!gives_back) {
+      shrink_log(connection);
+    } else {
+      connection.restart_log();
     }
     return true;
   }
-  // Whoever gives back may use what was kept for that.
-  return tries == 1 && footprint.gives_back && spend_reserve(options_.folder);
+  // Moving the log into the file may have failed because that must grow first.
+  if (tries > 1 || !gives_back || !spend_reserve(options_.folder, connection)) return false;
+  connection.restart_log();
+  return true;
 }
 
 Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body) {
@@ -188,8 +220,11 @@ Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body)
       } catch (const Failure& failure) {
         bells = fail(failure.error);
         was_full |= is_full(failure);
-        if (is_full(failure) && make_room(**connection, footprint, tries)) continue;
+        if (is_full(failure) && make_room(**connection, footprint.gives_back, tries)) continue;
         if (is_fatal(failure)) return fail(failure.error);
+        if (is_full(failure) && !footprint.gives_back) {
+          bells = fail(Code::unavailable, failure.error.message + " lease release works meanwhile.");
+        }
       }
       break;
     }
@@ -197,11 +232,12 @@ Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body)
     if (bells) {
       for (const GroupId& ticket : *bells) ring_in(bells_folder(), ticket);
     }
-    if (was_full) {
+    if (was_full && footprint.gives_back) {
       // What is left is kept back again before others take it for new leases.
-      (*connection)->empty_log();
+      (*connection)->restart_log();
       fill_reserve(options_.folder);
     }
+    if (bells && !footprint.gives_back) keep_spare(**connection);
     log_is_long = (*connection)->log_pages() > options_.log_pages_max;
     give_back(std::move(*connection));
   }
@@ -223,6 +259,7 @@ void SqliteStore::shorten_log() {
   } else {
     (*connection)->checkpoint();
   }
+  keep_spare(**connection);
   fill_reserve(options_.folder);
   clear_in(bells_folder());
   give_back(std::move(*connection));

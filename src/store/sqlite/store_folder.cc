@@ -17,10 +17,6 @@
 namespace leasehold::sqlite {
 namespace {
 
-// Enough for the log of some hundred small transactions.
-constexpr off_t kReserveBytes = 1 << 20;
-constexpr off_t kPageBytes = 4096;
-
 // File systems where two machines can see one file, but not each other's locks and shared memory. Not all
 // have a name in linux/magic.h.
 constexpr long kNetworks[] = {NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CODA_SUPER_MAGIC, AFS_SUPER_MAGIC,
@@ -72,43 +68,7 @@ Result<void> make_database_file(const std::string& path) {
   return {};
 }
 
-// The file `reserve`, if it is one: not what a link leads to, nor a file that has another name somewhere.
-class ReserveFile {
- public:
-  ReserveFile(const std::string& folder, int how)
-      : fd_(open((folder + "/" + kReserveName).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | how,
-                 0600)) {
-    is_ours_ = fd_ >= 0 && fstat(fd_, &there_) == 0 && S_ISREG(there_.st_mode) && there_.st_nlink == 1;
-  }
-  ReserveFile(const ReserveFile&) = delete;
-  ReserveFile& operator=(const ReserveFile&) = delete;
-  ~ReserveFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-
-  bool is_ours() const { return is_ours_; }
-  int fd() const { return fd_; }
-  off_t size() const { return there_.st_size; }
-
- private:
-  const int fd_;
-  struct stat there_{};
-  bool is_ours_;
-};
-
 }  // namespace
-
-bool grow_file(int fd, off_t from, off_t to) {
-  off_t size = from;
-  for (off_t step = to - from; step >= kPageBytes && size < to; step /= 2) {
-    if (posix_fallocate(fd, size, step) == 0) {
-      size += step;
-    } else if (ftruncate(fd, size) != 0) {
-      break;
-    }
-  }
-  return size > from;
-}
 
 long file_system_type(const std::string& path) {
   struct statfs found{};
@@ -126,17 +86,6 @@ Result<void> prepare_folder(const std::string& folder, long (*type_of)(const std
   }
   if (auto made = make_folder(folder + "/" + kBellsName); !made) return made;
   return make_database_file(folder + "/" + kDatabaseName);
-}
-
-bool fill_reserve(const std::string& folder) {
-  const ReserveFile file(folder, O_CREAT);
-  if (!file.is_ours()) return false;
-  return file.size() >= kReserveBytes || grow_file(file.fd(), file.size(), kReserveBytes);
-}
-
-bool spend_reserve(const std::string& folder) {
-  const ReserveFile file(folder, 0);
-  return file.is_ours() && file.size() > 0 && ftruncate(file.fd(), 0) == 0;
 }
 
 }  // namespace leasehold::sqlite

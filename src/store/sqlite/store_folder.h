@@ -1,8 +1,6 @@
 // The folder a store lives in: what may stand there, and what must not.
 #pragma once
 
-#include <sys/types.h>
-
 #include <string>
 
 #include "leasehold/result.h"
@@ -13,7 +11,6 @@ namespace leasehold::sqlite {
 inline constexpr const char* kDatabaseName = "leases.db";
 inline constexpr const char* kGateName = "gate";
 inline constexpr const char* kBellsName = "bells";
-inline constexpr const char* kReserveName = "reserve";
 
 // Makes what is missing (folders 0700, files 0600) and refuses what cannot hold a store.
 // Errors: unavailable (no permission, a full disk), config_error (something else stands there, or the
@@ -22,14 +19,5 @@ Result<void> prepare_folder(const std::string& folder, long (*file_system_type)(
 
 // f_type of the file system `path` is on; 0 if it cannot be told.
 long file_system_type(const std::string& path);
-
-// Makes a file longer, with space that is its own from then on: up to `to`, or else as far as the disk lets
-// it. False: not at all.
-bool grow_file(int fd, off_t from, off_t to);
-
-// Space kept back, so that leases can be given back on a full disk. As much as there is, if that is not
-// much. Both return whether they did it; neither touches anything but a file of ours.
-bool fill_reserve(const std::string& folder);
-bool spend_reserve(const std::string& folder);
 
 }  // namespace leasehold::sqlite

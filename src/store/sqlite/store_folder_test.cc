@@ -324,46 +324,5 @@ TEST(StoreFolder, OneBootIsOneMachineWhateverItIsCalled) {
   EXPECT_TRUE(place.try_open(container));
 }
 
-TEST(Reserve, IsSpentOnceAndFilledAgain) {
-  const SqlitePlace place;
-  fs::create_directories(place.folder());
-  const std::string file = place.folder() + "/reserve";
-
-  EXPECT_FALSE(sqlite::spend_reserve(place.folder())) << "there is none yet";
-  EXPECT_TRUE(sqlite::fill_reserve(place.folder()));
-  EXPECT_EQ(fs::file_size(file), 1U << 20);
-  EXPECT_TRUE(sqlite::fill_reserve(place.folder())) << "it is full already";
-  EXPECT_TRUE(sqlite::spend_reserve(place.folder()));
-  EXPECT_EQ(fs::file_size(file), 0U);
-  EXPECT_FALSE(sqlite::spend_reserve(place.folder()));
-}
-
-// What stands in its place is somebody's, and must neither grow nor shrink.
-TEST(Reserve, LeavesAloneWhatOtherNamesLeadTo) {
-  const SqlitePlace place;
-  fs::create_directories(place.folder());
-  const std::string mine = place.temp.path() + "/mine";
-  std::ofstream(mine) << "precious";
-  const std::string file = place.folder() + "/reserve";
-
-  for (const bool is_hard : {false, true}) {
-    is_hard ? fs::create_hard_link(mine, file) : fs::create_symlink(mine, file);
-    EXPECT_FALSE(sqlite::fill_reserve(place.folder()));
-    EXPECT_FALSE(sqlite::spend_reserve(place.folder()));
-    EXPECT_EQ(bytes_of(mine), "precious");
-    fs::remove(file);
-  }
-}
-
-TEST(Reserve, DoesNotWaitForAPipe) {
-  const SqlitePlace place;
-  fs::create_directories(place.folder());
-  ASSERT_EQ(mkfifo((place.folder() + "/reserve").c_str(), 0600), 0);
-
-  EXPECT_FALSE(sqlite::fill_reserve(place.folder()));
-  EXPECT_FALSE(sqlite::spend_reserve(place.folder()));
-  EXPECT_TRUE(place.open());
-}
-
 }  // namespace
 }  // namespace leasehold
