@@ -1,7 +1,13 @@
 // A process that stops inside the gate for longer than others can wait.
 #include <fmt/format.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <csignal>
+#include <cstddef>
+#include <iterator>
 
 #include "processes/client.h"
 
@@ -70,6 +76,55 @@ TEST(StuckGate, OpensWhenItsHolderIsKilledAndNothingOfItIsKept) {
 
   EXPECT_TRUE(client.manager.sweep());
   EXPECT_EQ(client.manager.board()->rows.size(), 0U);
+}
+
+// Stops whoever wants to write to a file at a place: for a lone process that is the log's index.
+void stop_at_first_write() {
+  struct sigaction stop{};
+  stop.sa_handler = [](int) { raise(SIGSTOP); };
+  sigaction(SIGSYS, &stop, nullptr);
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwrite64, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = std::size(steps), .filter = steps};
+  LEASEHOLD_CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  LEASEHOLD_CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+// Outside the gate, and readers need the index as well.
+TEST(StuckRecovery, IsAnErrorThatNamesTheProcessAndPasses) {
+  const TempFolder temp;
+  const std::string folder = temp.path() + "/store";
+  {
+    Client client(folder);
+    ASSERT_TRUE(client.manager.acquire(request(this_process(client, "ann"), {"/a"})));
+  }
+  Child stopped([&] {
+    stop_at_first_write();
+    const Client client(folder);
+    return std::string();
+  });
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(stopped.pid()), &info, WSTOPPED | WEXITED | WNOWAIT), 0);
+  ASSERT_EQ(info.si_code, CLD_STOPPED);
+
+  const BoottimeClock clock;
+  const auto opened = open_sqlite_store(
+      {.folder = folder, .machine_id = "m", .boot_id = read_machine().boot_id, .gate_timeout = 300ms}, clock);
+
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Code::unavailable);
+  const std::string& message = opened.error().message;
+  EXPECT_NE(message.find(fmt::format("process {} (", stopped.pid())), std::string::npos) << message;
+  EXPECT_NE(message.find(fmt::format("kill -CONT {}", stopped.pid())), std::string::npos) << message;
+
+  stopped.kill();
+  stopped.reap();
+  Client client(folder);
+  EXPECT_EQ(client.manager.board()->rows.size(), 1U);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "processes/client.h"
+#include "support/signal.h"
 
 namespace leasehold::processes {
 namespace {
@@ -14,27 +15,6 @@ constexpr Duration kPrompt = 2s;  // Found by looking.
 constexpr Duration kLong = 1h;
 
 std::int64_t now_ns() { return BoottimeClock().now().time_since_epoch().count(); }
-
-// What one process tells another, once.
-class Signal {
- public:
-  Signal() { LEASEHOLD_CHECK(pipe(ends_) == 0); }
-  Signal(const Signal&) = delete;
-  Signal& operator=(const Signal&) = delete;
-  ~Signal() {
-    close(ends_[0]);
-    close(ends_[1]);
-  }
-
-  void give() const { LEASEHOLD_CHECK(write(ends_[1], "!", 1) == 1); }
-  void wait() const {
-    char byte = 0;
-    LEASEHOLD_CHECK(read(ends_[0], &byte, 1) == 1);
-  }
-
- private:
-  int ends_[2];
-};
 
 struct Waited {
   std::string outcome;  // "granted", or what else.

@@ -2,11 +2,44 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "store/sqlite/lock_holder.h"
+
 namespace leasehold::sqlite {
 namespace {
 
 // Writers queue at our own gate, so SQLite's locks are busy only while another process recovers the log.
 constexpr int kBusyMilliseconds = 5'000;
+
+thread_local auto patience_end = std::chrono::steady_clock::time_point::max();
+
+// SQLite's own file system, but for the naps it takes between two tries.
+const char* impatient_vfs() {
+  static sqlite3_vfs* const usual = sqlite3_vfs_find(nullptr);
+  static sqlite3_vfs ours = [] {
+    sqlite3_vfs copy = *usual;
+    copy.zName = "leasehold";
+    copy.xSleep = [](sqlite3_vfs*, int microseconds) {
+      const auto left = std::chrono::duration_cast<std::chrono::microseconds>(
+          patience_end - std::chrono::steady_clock::now());
+      if (left.count() > 0)
+        usual->xSleep(usual, static_cast<int>(std::min<std::int64_t>(microseconds, left.count())));
+      return microseconds;
+    };
+    return copy;
+  }();
+  static const int registered = sqlite3_vfs_register(&ours, 0);
+  return registered == SQLITE_OK ? ours.zName : nullptr;
+}
+
+// Who has a file of ours locked, and what to do about it.
+std::string blame(const std::string& path) {
+  const auto pid = lock_holder(path, "POSIX");
+  if (!pid) return "";
+  return fmt::format(" It is {}: if it is stopped, continue it (kill -CONT {}) or end it.",
+                     named_process(std::to_string(*pid)), *pid);
+}
 
 [[noreturn]] void throw_failure(sqlite3* handle) {
   const char* name = sqlite3_db_filename(handle, "main");
@@ -26,6 +59,8 @@ void throw_corrupt(std::string_view what) {
                                             what)}};
 }
 
+void wait_at_most(Duration patience) { patience_end = std::chrono::steady_clock::now() + patience; }
+
 Error full_disk(const std::string& path) {
   return {
       Code::unavailable,
@@ -35,6 +70,12 @@ Error full_disk(const std::string& path) {
 Error explain(int sqlite_code, std::string_view message, const std::string& path) {
   // The only failure of that file that has a cause people can do something about.
   if (sqlite_code == SQLITE_IOERR_SHMSIZE) return full_disk(path);
+  if (sqlite_code == SQLITE_PROTOCOL || sqlite_code == SQLITE_BUSY_RECOVERY) {
+    return {Code::unavailable,
+            fmt::format("Another process does not finish making the index of the log of {}. "
+                        "Nothing was written.{}",
+                        path, blame(path + "-shm"))};
+  }
   switch (sqlite_code & 0xff) {
     case SQLITE_FULL:
       return full_disk(path);
@@ -55,8 +96,8 @@ Error explain(int sqlite_code, std::string_view message, const std::string& path
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Code::unavailable, fmt::format("Another program keeps {} locked: {}. Nothing was written. Only "
-                                             "lease may open it.",
-                                             path, message)};
+                                             "lease may open it.{}",
+                                             path, message, blame(path))};
     default:
       return {Code::unavailable, fmt::format("The store {} failed: {}.", path, message)};
   }
@@ -118,7 +159,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, co
   sqlite3* handle = nullptr;
   // The pool hands a connection to one thread at a time, so SQLite need not lock.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, vfs);
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, vfs != nullptr ? vfs : impatient_vfs());
   if (code != SQLITE_OK) {
     Error error = explain(code, handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code), path);
     sqlite3_close_v2(handle);
@@ -145,6 +186,11 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, co
 Connection::~Connection() {
   for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
   sqlite3_close(handle_);
+}
+
+bool Connection::has_moved() const {
+  int moved = 0;
+  return sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;
 }
 
 Query Connection::query(const char* sql) {

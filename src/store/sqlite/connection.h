@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "leasehold/lease.h"
 #include "leasehold/result.h"
 
 namespace leasehold::sqlite {
@@ -78,6 +79,9 @@ class Connection {
   bool is_alone() const { return is_alone_; }
   std::int64_t changes() const { return sqlite3_changes64(handle_); }
 
+  // Whether somebody deleted or replaced the file since.
+  bool has_moved() const;
+
   // Pages in the write-ahead log after this connection's last commit.
   int log_pages() const { return log_pages_; }
   // Moves what it can from the log into the file. Only inside the gate (WAL-reset bug, decisions.md).
@@ -106,6 +110,10 @@ class Connection {
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
   int log_pages_ = 0;
 };
+
+// For the calling thread: how long SQLite may wait for another process from now on. Of itself it waits ten
+// seconds for one that makes the log's index anew.
+void wait_at_most(Duration patience);
 
 Error full_disk(const std::string& path);
 

@@ -10,9 +10,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
-#include "util/read_file.h"
+#include "store/sqlite/lock_holder.h"
 
 namespace leasehold::sqlite {
 namespace {
@@ -49,14 +50,19 @@ class Openings {
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-template <class TryLock>
-bool lock_until(SteadyTime deadline, Openings& openings, const TryLock& try_lock) {
+enum class Tried { locked, too_late, moved };
+
+// `is_in_place` is asked before each look at what the file contains, but for the first.
+template <class TryLock, class IsInPlace>
+Tried lock_until(SteadyTime deadline, Openings& openings, const TryLock& try_lock,
+                 const IsInPlace& is_in_place) {
   for (;;) {
     const std::uint32_t seen = openings.count();
-    if (try_lock()) return true;
+    if (try_lock()) return Tried::locked;
     const SteadyTime now = std::chrono::steady_clock::now();
-    if (now >= deadline) return false;
+    if (now >= deadline) return Tried::too_late;
     openings.wait(seen, std::min(deadline, now + kLookAgain));
+    if (!is_in_place()) return Tried::moved;
   }
 }
 
@@ -102,6 +108,11 @@ Result<std::unique_ptr<Gate>> Gate::open(const std::string& path) {
   };
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return failure(errno);
+  struct stat file{};
+  if (fstat(fd, &file) == 0 && !S_ISREG(file.st_mode)) {
+    close(fd);
+    return fail(Code::config_error, fmt::format("{} is not a regular file. Move it away.", path));
+  }
   // Reserved, because a write to shared memory cannot fail with an error when the disk is full.
   if (const int error = posix_fallocate(fd, 0, sizeof(Sign)); error != 0) {
     close(fd);
@@ -113,7 +124,7 @@ Result<std::unique_ptr<Gate>> Gate::open(const std::string& path) {
     close(fd);
     return failure(error);
   }
-  return std::unique_ptr<Gate>(new Gate(path, fd, *static_cast<Sign*>(memory)));
+  return std::unique_ptr<Gate>(new Gate(path, fd, file, *static_cast<Sign*>(memory)));
 }
 
 Gate::~Gate() {
@@ -129,11 +140,25 @@ Result<Gate::Pass> Gate::enter(Duration at_most) {
   const SteadyTime deadline = std::chrono::steady_clock::now() + at_most;
   std::unique_lock turn(turn_, deadline);
   if (!turn.owns_lock()) return fail(stuck(at_most));
-  if (!lock_until(deadline, sign_.place, [this] { return try_step_up(); })) return fail(stuck(at_most));
-  const bool entered = lock_until(deadline, sign_.gate, [this] { return try_go_in(); });
-  step_down();
-  if (!entered) return fail(stuck(at_most));
+  const auto in_place = [this] { return is_in_place(); };
+  if (!in_place()) return fail(moved());
+  Tried tried = lock_until(deadline, sign_.place, [this] { return try_step_up(); }, in_place);
+  if (tried == Tried::locked) {
+    tried = lock_until(deadline, sign_.gate, [this] { return try_go_in(); }, in_place);
+    step_down();
+  }
+  if (tried == Tried::moved) return fail(moved());
+  if (tried == Tried::too_late) return fail(stuck(at_most));
   return Pass(*this, std::move(turn));
+}
+
+// A file that was cut is made whole: what we have in memory of it would be deadly to look at. Whoever it was
+// cut under forgot only when to look again.
+bool Gate::is_in_place() const {
+  struct stat there{};
+  if (stat(path_.c_str(), &there) != 0) return false;
+  if (there.st_dev != file_.st_dev || there.st_ino != file_.st_ino) return false;
+  return there.st_size >= static_cast<off_t>(sizeof(Sign)) || posix_fallocate(fd_, 0, sizeof(Sign)) == 0;
 }
 
 bool Gate::try_step_up() {
@@ -163,14 +188,30 @@ Error Gate::stuck(Duration waited) const {
   const int probe = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   const bool empty = probe >= 0 && flock(probe, LOCK_EX | LOCK_NB) == 0;
   if (probe >= 0) close(probe);
-  const std::string pid = pid_in(empty ? sign_.before : sign_.inside);
-  std::string name = read_file(fmt::format("/proc/{}/comm", pid), 64).value_or("unknown");
-  while (name.ends_with('\n')) name.pop_back();
+  // The file says who was inside last. Who locked it without writing there, the kernel knows.
+  const auto inside = empty ? std::nullopt : lock_holder(path_, "FLOCK");
+  const std::string pid = inside ? std::to_string(*inside) : pid_in(empty ? sign_.before : sign_.inside);
+  const bool is_known = !pid.empty() && !is_gone(static_cast<pid_t>(std::atoi(pid.c_str())));
+  const std::string closed = fmt::format("The store's gate {} stayed closed for {:.1f} s", path_,
+                                         std::chrono::duration<double>(waited).count());
+  if (!is_known) {
+    return {Code::unavailable,
+            fmt::format("{}, and who is there cannot be told. Nothing was written. See who has it "
+                        "open (fuser -v {}), and continue or end that.",
+                        closed, path_)};
+  }
   return {Code::unavailable,
-          fmt::format("The store's gate {} stayed closed for {:.1f} s: process {} ({}) is {}. Nothing was "
-                      "written. If it is stopped, continue it (kill -CONT {}) or end it.",
-                      path_, std::chrono::duration<double>(waited).count(), pid.empty() ? "?" : pid, name,
-                      empty ? "next and does not go in" : "inside", pid.empty() ? "PID" : pid)};
+          fmt::format(
+              "{}: {} is {}. Nothing was written. If it is stopped, continue it (kill -CONT {}) or end it.",
+              closed, named_process(pid), empty ? "next and does not go in" : "inside", pid)};
+}
+
+Error Gate::moved() const {
+  return {Code::unavailable,
+          fmt::format(
+              "The store's gate {} was deleted or replaced while this process used it, and others may use "
+              "another one by now. Nothing was written. Start this process again.",
+              path_)};
 }
 
 }  // namespace leasehold::sqlite

@@ -1,6 +1,8 @@
 // One writer at a time, across threads and processes, in the order they came.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,7 +21,7 @@ namespace leasehold::sqlite {
 // a place before the gate, for one: only who stands there may enter. Thread-safe.
 class Gate {
  public:
-  // Error: unavailable.
+  // Errors: unavailable, config_error (something else than a file is there).
   static Result<std::unique_ptr<Gate>> open(const std::string& path);
 
   ~Gate();
@@ -39,22 +41,27 @@ class Gate {
     std::unique_lock<FairMutex> turn_;  // Ours while it owns the mutex; not so after a move.
   };
 
-  // Waits at most so long. Error: unavailable, naming the process inside.
+  // Waits at most so long. Error: unavailable (naming the process inside; or somebody deleted or replaced the
+  // file, and others may be inside another one of that name).
   Result<Pass> enter(Duration at_most);
 
  private:
   struct Sign;
-  Gate(std::string path, int fd, Sign& sign) : path_(std::move(path)), fd_(fd), sign_(sign) {}
+  Gate(std::string path, int fd, const struct stat& file, Sign& sign)
+      : path_(std::move(path)), fd_(fd), file_(file), sign_(sign) {}
 
+  bool is_in_place() const;
   bool try_step_up();
   void step_down();
   bool try_go_in();
   void go_out();
   Error stuck(Duration waited) const;
+  Error moved() const;
 
   FairMutex turn_;
   const std::string path_;
   const int fd_;
+  const struct stat file_;  // As it was when it was opened.
   Sign& sign_;
 };
 

@@ -1,8 +1,9 @@
 #include "store/sqlite/gate.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <poll.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "env/child.h"
+#include "support/signal.h"
 #include "support/temp_folder.h"
 #include "util/read_file.h"
 
@@ -22,27 +24,6 @@ using namespace std::chrono_literals;
 // Far more than anything here should take.
 constexpr Duration kPatience = 20s;
 constexpr Duration kShort = 50ms;
-
-// What one process tells another, once.
-class Signal {
- public:
-  Signal() { LEASEHOLD_CHECK(pipe(ends_) == 0); }
-  Signal(const Signal&) = delete;
-  Signal& operator=(const Signal&) = delete;
-  ~Signal() {
-    close(ends_[0]);
-    close(ends_[1]);
-  }
-
-  void give() const { LEASEHOLD_CHECK(write(ends_[1], "!", 1) == 1); }
-  bool wait(Duration at_most = kPatience) const {
-    pollfd end{ends_[0], POLLIN, 0};
-    return poll(&end, 1, static_cast<int>(at_most.count())) == 1;
-  }
-
- private:
-  int ends_[2];
-};
 
 class GateTest : public testing::Test {
  public:
@@ -56,6 +37,16 @@ class GateTest : public testing::Test {
       if (pass) inside.give();
       return Child::rest();
     };
+  }
+
+  // Returns once the process waits at the gate.
+  static bool sleeps_at_gate(const Child& child) {
+    const std::string asleep = fmt::format("/proc/{}/wchan", child.pid());
+    for (int i = 0; i < 10'000; ++i) {
+      if (read_file(asleep, 64).value_or("").find("futex") != std::string::npos) return true;
+      usleep(1000);
+    }
+    return false;
   }
 
   TempFolder folder;
@@ -262,10 +253,7 @@ TEST_F(GateTest, AProcessStoppedBeforeTheGateIsNamed) {
     const auto own = open();
     return message_of(own->enter(kPatience));
   });
-  const std::string asleep = fmt::format("/proc/{}/wchan", child.pid());
-  for (int i = 0; i < 2000 && read_file(asleep, 64).value_or("").find("futex") == std::string::npos; ++i) {
-    usleep(1000);
-  }
+  ASSERT_TRUE(sleeps_at_gate(child));
   kill(child.pid(), SIGSTOP);
   pass.reset();
 
@@ -287,12 +275,92 @@ TEST_F(GateTest, AProcessKilledBeforeTheGateLetsTheNextThrough) {
     const auto own = open();
     return message_of(own->enter(kPatience));
   });
-  EXPECT_FALSE(open()->enter(kShort)) << "and by now the child stands before the gate";
+  ASSERT_TRUE(sleeps_at_gate(child));
   child.kill();
   child.reap();
   pass.reset();
 
   EXPECT_EQ(message_of(gate->enter(kPatience)), "entered");
+}
+
+// Who locks it from outside leaves no name there, and the last one that did is not to blame.
+TEST_F(GateTest, WhoLocksItWithoutANameIsNamedToo) {
+  const auto gate = open();
+  ASSERT_TRUE(gate->enter(kPatience));
+  const Signal locked;
+  const Child stranger([&] {
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (flock(file, LOCK_EX) == 0) locked.give();
+    return Child::rest();
+  });
+  ASSERT_TRUE(locked.wait());
+
+  const std::string answer = message_of(gate->enter(kShort));
+
+  EXPECT_NE(answer.find(fmt::format("process {} (store_sqlite_te) is inside", stranger.pid())),
+            std::string::npos)
+      << answer;
+}
+
+TEST_F(GateTest, AProcessThatIsGoneIsNotBlamed) {
+  {
+    const Child gone([&] { return message_of(open()->enter(kPatience)); });
+    ASSERT_EQ(gone.answer(), "entered");
+  }
+  // Locked by a process that ended, and open in this one: nobody can be named.
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const Child locker([&] { return std::string(flock(file, LOCK_EX) == 0 ? "locked" : "not locked"); });
+  ASSERT_EQ(locker.answer(), "locked");
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(locker.pid()), &info, WEXITED), 0);
+
+  const std::string answer = message_of(open()->enter(kShort));
+
+  EXPECT_NE(answer.find("who is there cannot be told"), std::string::npos) << answer;
+  close(file);
+}
+
+TEST_F(GateTest, ACutFileKillsNobody) {
+  const auto gate = open();
+  ASSERT_TRUE(gate->enter(kPatience));
+  ASSERT_EQ(truncate(path.c_str(), 0), 0);
+
+  EXPECT_EQ(message_of(gate->enter(kPatience)), "entered");
+}
+
+TEST_F(GateTest, ADeletedFileLetsNobodyIn) {
+  const auto gate = open();
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  const std::string gone = message_of(gate->enter(kPatience));
+  const auto other = open();
+  const auto inside = other->enter(kPatience);
+  ASSERT_TRUE(inside);
+  const std::string replaced = message_of(gate->enter(kPatience));
+
+  EXPECT_NE(gone.find("was deleted or replaced"), std::string::npos) << gone;
+  EXPECT_EQ(replaced, gone);
+}
+
+TEST_F(GateTest, WhoWaitsAtADeletedFileFindsOut) {
+  const auto gate = open();
+  const auto pass = gate->enter(kPatience);
+  ASSERT_TRUE(pass);
+  const Child waiter([&] { return message_of(open()->enter(kPatience)); });
+  ASSERT_TRUE(sleeps_at_gate(waiter));
+  ASSERT_EQ(unlink(path.c_str()), 0);
+
+  const std::string answer = waiter.answer();
+
+  EXPECT_NE(answer.find("was deleted or replaced"), std::string::npos) << answer;
+}
+
+TEST_F(GateTest, APipeIsNoGate) {
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+
+  const auto gate = Gate::open(path);
+
+  ASSERT_FALSE(gate);
+  EXPECT_EQ(gate.error().code, Code::config_error);
 }
 
 TEST_F(GateTest, AGateThatCannotBeMadeSaysWhy) {

@@ -1,5 +1,7 @@
 #include "store/sqlite/sqlite_store.h"
 
+#include <fmt/format.h>
+
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -115,14 +117,21 @@ Result<SqliteStore::Opened> SqliteStore::try_connect(bool alone) const {
 Result<std::unique_ptr<Connection>> SqliteStore::borrow() {
   {
     const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
+    while (!idle_.empty()) {
       auto connection = std::move(idle_.back());
       idle_.pop_back();
-      return connection;
+      // What is granted in a file without a name, nobody else knows of.
+      if (!connection->has_moved()) return connection;
     }
   }
   auto opened = connect();
   if (!opened) return fail(opened.error());
+  if (opened->version != latest_version()) {
+    return fail(Code::unavailable,
+                fmt::format("{}/{} was replaced while this process used it. Nothing was written. Start "
+                            "this process again.",
+                            options_.folder, kDatabaseName));
+  }
   return std::move(opened->connection);
 }
 
@@ -133,6 +142,7 @@ void SqliteStore::give_back(std::unique_ptr<Connection> connection) {
 }
 
 Result<void> SqliteStore::start() {
+  wait_at_most(options_.gate_timeout);
   auto opened = connect();
   if (!opened) return fail(opened.error());
   auto& [connection, version] = *opened;
@@ -211,6 +221,7 @@ Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body)
   {
     const auto pass = gate_->enter(options_.gate_timeout);
     if (!pass) return fail(pass.error());
+    wait_at_most(options_.gate_timeout);
     auto connection = borrow();
     if (!connection) return fail(connection.error());
     bool was_full = false;
@@ -266,6 +277,7 @@ void SqliteStore::shorten_log() {
 }
 
 Result<void> SqliteStore::view(const Footprint& footprint, const Look& body) {
+  wait_at_most(options_.gate_timeout);
   auto connection = borrow();
   if (!connection) return fail(connection.error());
   try {

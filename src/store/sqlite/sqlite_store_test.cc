@@ -101,6 +101,22 @@ TEST(SqliteStore, ALogThatIsNoneIsCorrupt) {
   EXPECT_ERROR(place.try_open(), Code::corrupt, "leases.db-wal", "lease doctor");
 }
 
+// What is granted in a file that has no name any more, nobody else would know of.
+TEST(SqliteStore, AFileThatWasReplacedIsUsedNoLonger) {
+  const SqlitePlace place;
+  const auto old = place.open();
+  commit(*old, [](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });
+  for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(place.database() + end);
+  const auto gone = try_commit(*old, [](Transaction& transaction) { transaction.put(make_lease(2, "/b")); });
+  const auto fresh = place.open();
+  commit(*fresh, [](Transaction& transaction) { transaction.put(make_lease(3, "/c")); });
+
+  EXPECT_ERROR(gone, Code::unavailable, place.database());
+  look(*old, [](View& view) { EXPECT_EQ(view.leases({}).size(), 1U); });
+  commit(*old, [](Transaction& transaction) { transaction.put(make_lease(4, "/d")); });
+  look(*fresh, [](View& view) { EXPECT_EQ(view.leases({}).size(), 2U); });
+}
+
 TEST(SqliteStore, PipesOfKilledWaitersAreClearedWithTheLog) {
   const SqlitePlace place;
   const std::string pipe = place.folder() + "/bells/" + group_id(1).text;

@@ -63,6 +63,10 @@ Result<void> make_database_file(const std::string& path) {
   if (fd < 0) return fail(cannot("open the store", path));
   struct stat there{};
   const bool is_file = fstat(fd, &there) == 0 && S_ISREG(there.st_mode);
+  if (is_file && (there.st_mode & 077) != 0 && fchmod(fd, 0600) == 0) {
+    for (const char* other : {"-wal", "-shm"})
+      fchmodat(AT_FDCWD, (path + other).c_str(), 0600, AT_SYMLINK_NOFOLLOW);
+  }
   close(fd);
   if (!is_file) return fail(Code::config_error, fmt::format("{} is not a regular file. Move it away.", path));
   return {};

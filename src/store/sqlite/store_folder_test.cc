@@ -79,6 +79,16 @@ TEST(StoreFolder, NothingInItIsForOthers) {
   EXPECT_EQ(mode_of(place.folder()), "700");
 }
 
+TEST(StoreFolder, FilesThatOthersCouldReadAreClosedToThem) {
+  const SqlitePlace place;
+  (void)place.open();
+  for (const char* end : {"", "-wal", "-shm"}) chmod((place.database() + end).c_str(), 0644);
+
+  (void)place.open();
+
+  for (const char* end : {"", "-wal", "-shm"}) EXPECT_EQ(mode_of(place.database() + end), "600") << end;
+}
+
 TEST(StoreFolder, WhereNothingMayBeWrittenSaysWhoToAsk) {
   const SqlitePlace place;
   fs::create_directory(place.folder());
