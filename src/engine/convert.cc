@@ -40,7 +40,7 @@ Result<Outcomes> downgrade(Transaction& transaction, const Context& context, con
     } else if (target.lease->mode == Mode::shared) {
       outcome.already = true;
     } else {
-      for (Lease& pair : only_paired_with(transaction, context, *target.lease)) {
+      for (Lease& pair : only_paired_with(transaction, context, request.caller, *target.lease)) {
         if (pair.mode == Mode::exclusive) ledger.change_mode(pair, Mode::shared);
       }
       ledger.change_mode(*target.lease, Mode::shared);

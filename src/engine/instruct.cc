@@ -39,7 +39,10 @@ Result<void> make_way(Ledger& ledger, const std::string& workspace, const Conten
     if (blocked.waits) continue;
     const std::optional<Lease> lease = transaction.lease(blocked.lease_id);
     if (!lease) continue;
-    for (const Lease& pair : only_paired_with(transaction, ledger.context(), *lease)) end_if_live(pair.id);
+    for (const Lease& pair :
+         only_paired_with(transaction, ledger.context(), anybody_of_session(*lease), *lease)) {
+      end_if_live(pair.id);
+    }
     end_if_live(lease->id);
   }
   found = survey(transaction, ledger.context(), contention.wanted);

@@ -31,7 +31,7 @@ std::string actor_of(const Caller& caller, const Lease& lease) {
 
 // What was leased only because of `source` goes with it.
 void release_pairs(Ledger& ledger, const Caller& caller, const Lease& source) {
-  for (const Lease& only_paired : detach_pairs(ledger, source)) {
+  for (const Lease& only_paired : detach_pairs(ledger, caller, source)) {
     ledger.end(only_paired, EndCause::released,
                {actor_of(caller, only_paired), fmt::format("paired with {}", source.path)});
   }
@@ -94,11 +94,12 @@ Outcome force_one(Ledger& ledger, const ForceReleaseRequest& request, const Targ
     if (active) ledger.end(*lease, lapsed);
     outcome.already = true;
   } else if (request.recall) {
-    std::vector<Lease> leases = only_paired_with(ledger.transaction(), ledger.context(), *lease);
+    std::vector<Lease> leases =
+        only_paired_with(ledger.transaction(), ledger.context(), anybody_of_session(*lease), *lease);
     leases.push_back(*lease);
     for (Lease& one : leases) ledger.recall(one, ledger.now() + at_most_a_year(*request.recall), because);
   } else {
-    for (const Lease& only_paired : detach_pairs(ledger, *lease)) {
+    for (const Lease& only_paired : detach_pairs(ledger, anybody_of_session(*lease), *lease)) {
       ledger.end(only_paired, EndCause::forced, because);
     }
     ledger.end(*lease, EndCause::forced, because);

@@ -33,13 +33,13 @@ class Handover {
     Outcome outcome = {.path = lease ? lease->path : target.name, .lease = lease};
     // An operator stands in for whoever owns the lease.
     Caller caller = request_.caller;
-    if (request_.as_operator && lease) caller.holder.owner = lease->holder.owner;
+    if (request_.as_operator && lease) caller = anybody_of_session(*lease);
     if (Assessment found = assess(ledger_, caller, target); found.error) {
       outcome.error = std::move(found.error);
       return outcome;
     }
     if (lease->holder.owner == request_.to.owner) return outcome;
-    for (const Lease& pair : only_paired_with(ledger_.transaction(), ledger_.context(), *lease)) {
+    for (const Lease& pair : only_paired_with(ledger_.transaction(), ledger_.context(), caller, *lease)) {
       if (pair.holder.owner != request_.to.owner) move(pair);
     }
     outcome.lease = move(*lease);
