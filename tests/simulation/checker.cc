@@ -201,8 +201,7 @@ void Checker::check_handover(const Commit& commit, const Snapshot& after) {
 
 void Checker::check_queue(const Snapshot& after) {
   for (const Ticket& ticket : after.tickets) {
-    if (!rules_.is_live(ticket)) continue;
-    if (rules_.obstacles(after, rules_.contender(ticket, after), Rules::Counting::recorded).empty()) {
+    if (rules_.is_live(ticket) && rules_.could_go(after, ticket)) {
       fail("I12", fmt::format("{} still waits for {} with nothing in the way",
                               ticket.request.caller.holder.owner.agent_id,
                               text(ticket.request.paths.front().scope())));

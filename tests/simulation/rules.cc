@@ -33,6 +33,27 @@ bool goes_before(const Contender& a, const Contender& b) {
   return std::tuple(!a.upgrade, a.order, a.sequence) < std::tuple(!b.upgrade, b.order, b.sequence);
 }
 
+std::vector<Owner> cycle_in(const std::map<Owner, std::set<Owner>>& waits_for) {
+  std::vector<Owner> way;
+  std::set<Owner> done;
+  const std::function<bool(const Owner&)> visit = [&](const Owner& owner) {
+    if (const auto seen = std::ranges::find(way, owner); seen != way.end()) {
+      way.erase(way.begin(), seen);
+      return true;
+    }
+    const auto edges = waits_for.find(owner);
+    if (!done.insert(owner).second || edges == waits_for.end()) return false;
+    way.push_back(owner);
+    if (std::ranges::any_of(edges->second, visit)) return true;
+    way.pop_back();
+    return false;
+  };
+  for (const auto& [owner, edges] : waits_for) {
+    if (visit(owner)) return way;
+  }
+  return {};
+}
+
 }  // namespace
 
 const Lease* Snapshot::find(const LeaseId& id) const {
@@ -107,23 +128,24 @@ bool Rules::holds(const Snapshot& snapshot, const AcquireRequest& request, const
 
 Contender Rules::contender(const AcquireRequest& request, const Snapshot& snapshot) const {
   return {.request = &request,
-          .upgrade = is_upgrade(request, snapshot),
+          .upgrade = is_upgrade(request, snapshot, Counting::live),
           .order = now() - request.priority * policy_.priority_step};
 }
 
 // Without the shared lease there is nothing left to upgrade.
-Contender Rules::contender(const Ticket& ticket, const Snapshot& snapshot) const {
-  const bool upgrade = ticket.upgrade && is_upgrade(ticket.request, snapshot);
+Contender Rules::contender(const Ticket& ticket, const Snapshot& snapshot, Counting counting) const {
+  const bool upgrade = ticket.upgrade && is_upgrade(ticket.request, snapshot, counting);
   return {&ticket.request, upgrade, ticket.order, ticket.sequence, ticket.id};
 }
 
 // All it still needs, it holds already, but shared.
-bool Rules::is_upgrade(const AcquireRequest& request, const Snapshot& snapshot) const {
+bool Rules::is_upgrade(const AcquireRequest& request, const Snapshot& snapshot, Counting counting) const {
   bool needs_any = false;
   for (const WantedPath& wanted : request.paths) {
-    if (holds(snapshot, request, wanted.scope(), Counting::live)) continue;
+    if (holds(snapshot, request, wanted.scope(), counting)) continue;
     const bool has_it = std::ranges::any_of(snapshot.leases, [&](const Lease& lease) {
-      return is_mine(request.caller, lease.holder.owner) && contains(lease.scope(), wanted.scope()) && is_live(lease);
+      return is_mine(request.caller, lease.holder.owner) && contains(lease.scope(), wanted.scope()) &&
+             (counting == Counting::recorded || is_live(lease));
     });
     if (!has_it) return false;
     needs_any = true;
@@ -133,6 +155,11 @@ bool Rules::is_upgrade(const AcquireRequest& request, const Snapshot& snapshot) 
 
 std::vector<Owner> Rules::obstacles(const Snapshot& snapshot, const Contender& who, Counting counting,
                                     Counting own, const Snapshot* ranks) const {
+  return obstacles(snapshot, who, counting, own, ranks != nullptr ? *ranks : snapshot, Counting::live);
+}
+
+std::vector<Owner> Rules::obstacles(const Snapshot& snapshot, const Contender& who, Counting counting,
+                                    Counting own, const Snapshot& ranks, Counting ranked_by) const {
   std::vector<Owner> found;
   const AcquireRequest& request = *who.request;
   for (const WantedPath& wanted : request.paths) {
@@ -145,9 +172,8 @@ std::vector<Owner> Rules::obstacles(const Snapshot& snapshot, const Contender& w
     for (const Ticket& ticket : snapshot.tickets) {
       const Owner& owner = ticket.request.caller.holder.owner;
       if (ticket.id == who.ticket || is_mine(request.caller, owner)) continue;
-      if (!clash(ticket.request.mode, request.mode) ||
-          !goes_before(contender(ticket, ranks != nullptr ? *ranks : snapshot), who))
-        continue;
+      if (!clash(ticket.request.mode, request.mode)) continue;
+      if (!goes_before(contender(ticket, ranks, ranked_by), who)) continue;
       const bool touches = std::ranges::any_of(ticket.request.paths, [&](const WantedPath& other) {
         return overlap(other.scope(), wanted.scope());
       });
@@ -157,7 +183,48 @@ std::vector<Owner> Rules::obstacles(const Snapshot& snapshot, const Contender& w
   return found;
 }
 
-std::vector<Owner> Rules::find_cycle(const Snapshot& snapshot) const { return find_cycle(snapshot, false); }
+bool Rules::could_go(const Snapshot& snapshot, const Ticket& ticket) const {
+  const auto is_free = [&](Counting ranked_by) {
+    return obstacles(snapshot, contender(ticket, snapshot, ranked_by), Counting::recorded, Counting::live,
+                     snapshot, ranked_by)
+        .empty();
+  };
+  return is_free(Counting::live) && is_free(Counting::recorded);
+}
+
+std::set<Owner> Rules::obstacles(const Snapshot& snapshot, const Ticket& ticket, Sureness sureness) const {
+  const auto ranked = [&](Counting ranked_by) {
+    const std::vector<Owner> found = obstacles(snapshot, contender(ticket, snapshot, ranked_by),
+                                               Counting::live, Counting::recorded, snapshot, ranked_by);
+    return std::set<Owner>(found.begin(), found.end());
+  };
+  const std::set<Owner> looked = ranked(Counting::live);
+  const std::set<Owner> recorded = ranked(Counting::recorded);
+  std::set<Owner> both;
+  if (sureness == Sureness::sure) {
+    std::ranges::set_intersection(looked, recorded, std::inserter(both, both.end()));
+  } else {
+    std::ranges::set_union(looked, recorded, std::inserter(both, both.end()));
+  }
+  return both;
+}
+
+Rules::Edges Rules::edges(const Snapshot& snapshot, Sureness sureness, bool by_session) const {
+  const auto party = [&](const Owner& owner) {
+    return by_session && !owner.session_id.empty() ? Owner{{}, owner.session_id} : owner;
+  };
+  Edges waits_for;
+  for (const Ticket& ticket : snapshot.tickets) {
+    if (!is_live(ticket)) continue;
+    std::set<Owner>& edges = waits_for[party(ticket.request.caller.holder.owner)];
+    for (const Owner& owner : obstacles(snapshot, ticket, sureness)) edges.insert(party(owner));
+  }
+  return waits_for;
+}
+
+std::vector<Owner> Rules::find_cycle(const Snapshot& snapshot) const {
+  return cycle_in(edges(snapshot, Sureness::sure, false));
+}
 
 bool Rules::would_close_cycle(Snapshot snapshot, const Contender& asking) const {
   snapshot.tickets.push_back({.id = {"asked about"},
@@ -167,45 +234,10 @@ bool Rules::would_close_cycle(Snapshot snapshot, const Contender& asking) const 
                               .upgrade = asking.upgrade,
                               .wait_until = kForever,
                               .proven_until = kForever});
-  if (!find_cycle(snapshot, false).empty()) return true;
+  if (!cycle_in(edges(snapshot, Sureness::possible, false)).empty()) return true;
   const bool acts_for_session = std::ranges::any_of(
       snapshot.tickets, [](const Ticket& ticket) { return ticket.request.caller.whole_session; });
-  return acts_for_session && !find_cycle(snapshot, true).empty();
-}
-
-std::vector<Owner> Rules::find_cycle(const Snapshot& snapshot, bool by_session) const {
-  const auto party = [&](const Owner& owner) {
-    return by_session && !owner.session_id.empty() ? Owner{{}, owner.session_id} : owner;
-  };
-  std::map<Owner, std::set<Owner>> waits_for;
-  for (const Ticket& ticket : snapshot.tickets) {
-    if (!is_live(ticket)) continue;
-    std::set<Owner>& edges = waits_for[party(ticket.request.caller.holder.owner)];
-    for (const Owner& owner :
-         obstacles(snapshot, contender(ticket, snapshot), Counting::live, Counting::recorded)) {
-      edges.insert(party(owner));
-    }
-  }
-
-  std::vector<Owner> way;
-  std::set<Owner> done;
-  const std::function<bool(const Owner&)> visit = [&](const Owner& owner) {
-    if (const auto seen = std::ranges::find(way, owner); seen != way.end()) {
-      way.erase(way.begin(), seen);
-      return true;
-    }
-    if (!done.insert(owner).second || !waits_for.contains(owner)) return false;
-    way.push_back(owner);
-    for (const Owner& next : waits_for[owner]) {
-      if (visit(next)) return true;
-    }
-    way.pop_back();
-    return false;
-  };
-  for (const auto& [owner, edges] : waits_for) {
-    if (visit(owner)) return way;
-  }
-  return {};
+  return acts_for_session && !cycle_in(edges(snapshot, Sureness::possible, true)).empty();
 }
 
 }  // namespace leasehold::simulation

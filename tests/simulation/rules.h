@@ -2,6 +2,7 @@
 // checker, which must not ask the engine whether the engine is right.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -53,23 +54,28 @@ class Rules {
   bool is_live(const Lease& lease) const { return over(lease) == EndCause::none; }
   bool is_live(const Ticket& ticket) const { return over(ticket) == EndCause::none; }
 
-  // A request that arrives now, and one that waits.
-  Contender contender(const AcquireRequest& request, const Snapshot& snapshot) const;
-  Contender contender(const Ticket& ticket, const Snapshot& snapshot) const;
-
-  // Which records count as being in the way.
+  // Which records count: those that are live, or all, as long as nobody has looked whether they are.
   enum class Counting { live, recorded };
+
+  // A request that arrives now, and one that waits: an upgrade by the shared leases that count.
+  Contender contender(const AcquireRequest& request, const Snapshot& snapshot) const;
+  Contender contender(const Ticket& ticket, const Snapshot& snapshot,
+                      Counting counting = Counting::live) const;
 
   // Who is in the way of a request. Empty: it can be granted. What is its own counts as `own` says; who is an
   // upgrade is seen in `ranks`, if that is another snapshot.
   std::vector<Owner> obstacles(const Snapshot& snapshot, const Contender& contender, Counting counting,
                                Counting own = Counting::live, const Snapshot* ranks = nullptr) const;
 
+  // Nobody is recorded to be in the way of one who waits, whether or not anybody has looked who is an upgrade
+  // by now.
+  bool could_go(const Snapshot& snapshot, const Ticket& ticket) const;
+
   // The owners of a cycle of live waiters, or nothing. What they hold they are not waiting for, until
-  // it is recorded as over: before that, nobody has looked.
+  // it is recorded as over: before that, nobody has looked. Nor has anybody who lost its place by that.
   std::vector<Owner> find_cycle(const Snapshot& snapshot) const;
 
-  // The request, had it to wait, would close a cycle.
+  // The request, had it to wait, would close a cycle, if one looks or if one does not.
   bool would_close_cycle(Snapshot snapshot, const Contender& asking) const;
 
   const Policy& policy() const { return policy_; }
@@ -77,9 +83,16 @@ class Rules {
 
  private:
   Liveness state_of(const Holder& holder) const;
-  // A session whose members act for one another counts as one, if told so.
-  std::vector<Owner> find_cycle(const Snapshot& snapshot, bool by_session) const;
-  bool is_upgrade(const AcquireRequest& request, const Snapshot& snapshot) const;
+  std::vector<Owner> obstacles(const Snapshot& snapshot, const Contender& contender, Counting counting,
+                               Counting own, const Snapshot& ranks, Counting ranked_by) const;
+
+  // Who waits for whom: surely, or as soon as somebody looks. A session whose members act for one another
+  // counts as one, if told so.
+  enum class Sureness { sure, possible };
+  using Edges = std::map<Owner, std::set<Owner>>;
+  Edges edges(const Snapshot& snapshot, Sureness sureness, bool by_session) const;
+  std::set<Owner> obstacles(const Snapshot& snapshot, const Ticket& ticket, Sureness sureness) const;
+  bool is_upgrade(const AcquireRequest& request, const Snapshot& snapshot, Counting counting) const;
   bool holds(const Snapshot& snapshot, const AcquireRequest& request, const Scope& scope,
              Counting counting) const;
 
