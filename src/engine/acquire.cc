@@ -240,10 +240,7 @@ Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, 
   settle(ledger);
   if (auto* granted = std::get_if<Granted>(&decision)) {
     granted->ttl_clamped = checked->ttl_clamped;
-    // A request of its own that went with it may have upgraded these leases under another token.
-    for (Lease& lease : granted->leases) {
-      if (may_let_own_go) lease = transaction.lease(lease.id).value_or(lease);
-    }
+    if (may_let_own_go) refetch(transaction, granted->leases);
   }
   remember(transaction, context, request, checked->ttl_clamped, decision);
   return AcquireAnswer{std::move(decision), take_notices(transaction, owner)};

@@ -9,6 +9,7 @@
 #include "engine/limits.h"
 #include "engine/live.h"
 #include "engine/ownership.h"
+#include "engine/records_at.h"
 #include "engine/validate.h"
 #include "model/mode.h"
 #include "model/scope.h"
@@ -29,7 +30,7 @@ Result<CheckedRequest> check(const GateRequest& request, const Policy& policy) {
 std::vector<Lease> own_cover(View& view, const Context& context, const AcquireRequest& request,
                              const WantedPath& wanted) {
   std::vector<Lease> own;
-  for (Lease& lease : view.leases_at(wanted.scope())) {
+  for (Lease& lease : by_path(view.leases_at(wanted.scope()))) {
     const bool is_own = owns(request.caller, lease.holder.owner);
     if (!is_own || !suffices(lease.mode, request.mode) || !covers(lease.scope(), wanted.scope())) continue;
     if (lapse(lease, view.now(), context) == EndCause::none) own.push_back(std::move(lease));
@@ -81,13 +82,14 @@ GateAnswer read(View& view, const Context& context, AcquireRequest request) {
                 Denied{.code = Code::busy, .message = std::move(message), .blocked = std::move(blocked)});
 }
 
-// Somebody else has had the path since.
+// Somebody else has had the path since. The wall clock may have been set in between: only what the lease's
+// own last line comes before counts.
 bool changed_hands(View& view, const AcquireRequest& request, const Notice& notice) {
-  return std::ranges::any_of(view.history({.path = notice.path, .since = notice.wall}),
-                             [&](const Event& event) {
-                               return event.type == EventType::acquired && event.at >= notice.at &&
-                                      !owns(request.caller, event.owner);
-                             });
+  const std::vector<Event> end = view.history({.path = notice.path, .lease_id = notice.lease_id, .limit = 1});
+  const std::uint64_t after = end.empty() ? 0 : end.front().sequence;
+  return std::ranges::any_of(view.history({.path = notice.path, .after = after}), [&](const Event& event) {
+    return event.type == EventType::acquired && event.at >= notice.at && !owns(request.caller, event.owner);
+  });
 }
 
 // A lease that went behind the caller's back and took the ground from under its write: an operator wanted it
@@ -157,6 +159,7 @@ Result<GateAnswer> gate(Transaction& transaction, const Context& context, const 
   if (auto within = check_limits(ledger, request, found); !within) return fail(within.error());
   Allowed allowed = {.leases = give_at_once(ledger, workspace, request, group, found), .granted = true};
   settle(ledger);
+  if (found.same_owner_waits) refetch(transaction, allowed.leases);
   return answer(transaction, std::move(allowed), std::move(notices));
 }
 

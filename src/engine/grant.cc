@@ -175,6 +175,10 @@ Survey survey_and_record(Ledger& ledger, const AcquireRequest& request) {
   }
 }
 
+void refetch(Transaction& transaction, std::vector<Lease>& given) {
+  for (Lease& lease : given) lease = transaction.lease(lease.id).value_or(lease);
+}
+
 void settle(Ledger& ledger) {
   std::set<GroupId> demoted;
   for (std::vector<Scope> freed = ledger.take_freed(); !freed.empty(); freed = ledger.take_freed()) {

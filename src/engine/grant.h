@@ -31,4 +31,8 @@ Survey survey_and_record(Ledger& ledger, const AcquireRequest& request);
 // operation that took something away.
 void settle(Ledger& ledger);
 
+// What was given, as it is after settle(): another request of its owner's that went with it may have extended
+// these leases, or upgraded them under another token.
+void refetch(Transaction& transaction, std::vector<Lease>& given);
+
 }  // namespace leasehold

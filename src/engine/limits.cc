@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/live.h"
+#include "engine/ownership.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -33,13 +34,34 @@ bool is_live(Ledger& ledger, const Ticket& ticket) {
   return lapse(ticket, ledger.now(), ledger.context()) == EndCause::none;
 }
 
-// An upgrade brings no lease that its owner has not got.
+// The caller's own live lease on exactly this scope is there, to be upgraded in place.
+bool has_lease(Ledger& ledger, const Caller& caller, const Scope& scope) {
+  return std::ranges::any_of(ledger.transaction().leases_at(scope), [&](const Lease& lease) {
+    return lease.scope() == scope && owns(caller, lease.holder.owner) &&
+           lapse(lease, ledger.now(), ledger.context()) == EndCause::none;
+  });
+}
+
+// An upgrade brings a lease only where its owner holds no more than a folder around, or has lost the shared
+// one.
+std::size_t count_brought(Ledger& ledger, const Ticket& ticket) {
+  if (!ticket.upgrade) return ticket.leases.size();
+  const auto brings = [&](const WantedPath& wanted) {
+    return !has_lease(ledger, ticket.request.caller, wanted.scope());
+  };
+  return static_cast<std::size_t>(std::ranges::count_if(ticket.request.paths, brings));
+}
+
 std::size_t count_pending_leases(Ledger& ledger, const Owner& owner) {
   std::size_t pending = 0;
   for (const Ticket& ticket : ledger.transaction().tickets(only(owner))) {
-    if (!ticket.upgrade && is_live(ledger, ticket)) pending += ticket.leases.size();
+    if (is_live(ledger, ticket)) pending += count_brought(ledger, ticket);
   }
   return pending;
+}
+
+std::string and_waits_for(std::size_t pending) {
+  return pending == 0 ? "" : fmt::format(", waits for {}", pending);
 }
 
 Result<void> check_owner_limit(Ledger& ledger, const Owner& owner, std::size_t wanted) {
@@ -50,8 +72,7 @@ Result<void> check_owner_limit(Ledger& ledger, const Owner& owner, std::size_t w
   return fail(Code::limit_exceeded,
               fmt::format("{} holds {} leases{} and asked for {} more; the limit is {}. Release some first: "
                           "lease release --all",
-                          in_sentence(owner.agent_id), held,
-                          pending == 0 ? "" : fmt::format(", waits for {}", pending), wanted, allowed));
+                          in_sentence(owner.agent_id), held, and_waits_for(pending), wanted, allowed));
 }
 
 // Only those who name that very path: who waits for something below a directory is not in its queue.
@@ -86,12 +107,13 @@ Result<void> check_limits(Ledger& ledger, const AcquireRequest& request, const S
 
 Result<void> check_receiver(Ledger& ledger, const Owner& receiver) {
   const std::size_t allowed = ledger.context().policy.leases_per_owner_max;
-  const std::size_t held = count_leases(ledger, receiver, 0);
-  if (held <= allowed) return {};
+  const std::size_t pending = count_pending_leases(ledger, receiver);
+  const std::size_t held = count_leases(ledger, receiver, pending);
+  if (held + pending <= allowed) return {};
   return fail(Code::limit_exceeded,
-              fmt::format("{} would hold {} leases; the limit is {}. Hand over fewer, or to somebody else. "
+              fmt::format("{} would hold {} leases{}; the limit is {}. Hand over fewer, or to somebody else. "
                           "Nothing was changed.",
-                          in_sentence(receiver.agent_id), held, allowed));
+                          in_sentence(receiver.agent_id), held, and_waits_for(pending), allowed));
 }
 
 }  // namespace leasehold

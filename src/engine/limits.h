@@ -11,7 +11,7 @@ namespace leasehold {
 // counts as if it had it: else a queue were a way around the limit.
 Result<void> check_limits(Ledger& ledger, const AcquireRequest& request, const Survey& found);
 
-// After a transfer: has its receiver got more than it may hold?
+// After a transfer: has its receiver got more than it may hold, with what it waits for?
 Result<void> check_receiver(Ledger& ledger, const Owner& receiver);
 
 }  // namespace leasehold

@@ -65,9 +65,12 @@ class Surveyor {
     return by_path(std::move(others));
   }
 
-  // A whole-session caller may find leases of several agents; its own comes first.
+  // A whole-session caller may find leases of several agents; its own comes first. In which order the store
+  // has the others must not show.
   bool better_own(const std::optional<Lease>& current, const Lease& candidate) const {
-    return !current || candidate.holder.owner == request_.caller.holder.owner;
+    const Owner& self = request_.caller.holder.owner;
+    const auto rank = [&](const Owner& owner) { return std::pair(owner != self, owner); };
+    return !current || rank(candidate.holder.owner) < rank(current->holder.owner);
   }
 
   bool is_upgrade() const {
