@@ -19,6 +19,10 @@ std::string describe(const Event& event) {
                      text({event.path, event.subtree}), event.owner.agent_id);
 }
 
+bool is_instruction(const Call& call, Instruction instruction) {
+  return call.kind == Call::Kind::instruct && call.instruction == instruction;
+}
+
 }  // namespace
 
 void Checker::fail(std::string invariant, std::string text) {
@@ -43,7 +47,7 @@ bool Checker::same_party(const Owner& a, const Owner& b) const {
 void Checker::committed(const Commit& commit, View& view) {
   check_events(commit);
   check_tokens(commit);
-  Snapshot after = {view.leases({}), view.tickets({})};
+  Snapshot after = {view.leases({}), view.tickets({}), view.contentions({})};
   // Ids begin with the wall's time, and a store may order by them; what is picked from this must not depend
   // on it.
   std::ranges::sort(after.leases, {}, [](const Lease& lease) {
@@ -55,6 +59,8 @@ void Checker::committed(const Commit& commit, View& view) {
   check_handover(commit, after);
   check_grants(commit, after, view);
   check_queue(after);
+  check_limit(after);
+  check_contentions(after);
   now_ = std::move(after);
 }
 
@@ -88,7 +94,8 @@ void Checker::check_end(const Event& event) {
   switch (event.cause) {
     case EndCause::released: {
       const bool may =
-          call() != nullptr && (call()->kind == Call::Kind::release || call()->kind == Call::Kind::cancel);
+          call() != nullptr && (call()->kind == Call::Kind::release || call()->kind == Call::Kind::cancel ||
+                                call()->kind == Call::Kind::end_session);
       if (!may || !is_mine(call()->caller, event.owner))
         fail("I9", describe(event) + ", by somebody else's call");
       if (may && call()->token && lease->requested && *call()->token != lease->token) {
@@ -97,10 +104,12 @@ void Checker::check_end(const Event& event) {
       break;
     }
     case EndCause::forced:
-      if (call() == nullptr || call()->kind != Call::Kind::force)
+      if (call() == nullptr ||
+          !(call()->kind == Call::Kind::force || is_instruction(*call(), Instruction::force)))
         fail("I6", describe(event) + ", and no operator was there");
       break;
     case EndCause::transferred:
+      if (call() != nullptr && is_instruction(*call(), Instruction::transfer)) break;
       if (call() == nullptr || call()->kind != Call::Kind::transfer ||
           !(call()->as_operator || is_mine(call()->caller, event.owner))) {
         fail("I9", describe(event) + ", and its owner did not ask");
@@ -187,6 +196,7 @@ void Checker::check_handover(const Commit& commit, const Snapshot& after) {
   for (const Event& event : commit.events) {
     if (event.type != EventType::released || event.cause != EndCause::transferred || call() == nullptr)
       continue;
+    if (call()->kind == Call::Kind::instruct) continue;  // The worker gets what it wanted, no more.
     const Scope scope = {event.path, event.subtree};
     const bool given = std::ranges::any_of(commit.events, [&](const Event& other) {
       return other.type == EventType::acquired && other.owner == call()->to &&
@@ -216,6 +226,41 @@ void Checker::check_queue(const Snapshot& after) {
   std::string names;
   for (const Owner& owner : cycle) names += owner.agent_id + " waits for ";
   fail("I11", names + cycle.front().agent_id);
+}
+
+// What it has, and what it would get if all its waits came true. Who seems gone for a while still counts if
+// it is seen in `other`: coming back is not asking for more.
+std::size_t Checker::count_leases(const Owner& owner, const Snapshot& snapshot, const Snapshot& other) const {
+  std::set<Scope> scopes;
+  for (const Lease& lease : snapshot.leases) {
+    if (lease.holder.owner == owner && rules_.is_live(lease)) scopes.insert(lease.scope());
+  }
+  std::size_t count = scopes.size();
+  for (const Ticket& ticket : snapshot.tickets) {
+    const Caller& waiter = ticket.request.caller;
+    const Ticket* same = other.find(ticket.id);
+    if (waiter.holder.owner != owner) continue;
+    if (!rules_.is_live(ticket) && (same == nullptr || !rules_.is_live(*same))) continue;
+    for (const WantedPath& wanted : ticket.request.paths) {
+      const bool has_it = std::ranges::any_of(snapshot.leases, [&](const Lease& lease) {
+        return is_mine(waiter, lease.holder.owner) && lease.scope() == wanted.scope() &&
+               rules_.is_live(lease);
+      });
+      if (!has_it) ++count;
+    }
+  }
+  return count;
+}
+
+void Checker::check_limit(const Snapshot& after) {
+  std::set<Owner> owners;
+  for (const Lease& lease : after.leases) owners.insert(lease.holder.owner);
+  for (const Ticket& ticket : after.tickets) owners.insert(ticket.request.caller.holder.owner);
+  for (const Owner& owner : owners) {
+    const std::size_t count = count_leases(owner, after, now_);
+    if (count <= rules_.policy().leases_per_owner_max || count <= count_leases(owner, now_, after)) continue;
+    fail("L1", fmt::format("{} has, or waits for, {} leases", owner.agent_id, count));
+  }
 }
 
 void Checker::check_beliefs() {

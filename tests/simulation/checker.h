@@ -11,6 +11,12 @@
 //   I7  what a dead owner held can be had at once      I16  the wall clock decides nothing (simulation.cc)
 //   I8  what is renewed or granted is live             I20  the history tells what is
 //   I9  nobody releases what is not its own
+//
+// And of the gate (docs/gate.md) and the limits:
+//
+//   G1  only who holds a file may write it             G4  what it remembers goes when it may, not before
+//   G2  one retry, at a moment that never moves        L1  nobody asks for more than the limit of leases
+//   G3  halted is halted, until somebody instructs
 #pragma once
 
 #include <map>
@@ -20,6 +26,7 @@
 #include <vector>
 
 #include "leasehold/calls.h"
+#include "leasehold/gate.h"
 #include "leasehold/result.h"
 #include "simulation/beliefs.h"
 #include "simulation/fold.h"
@@ -30,7 +37,22 @@ namespace leasehold::simulation {
 
 // What is being asked for while commits are made.
 struct Call {
-  enum class Kind { acquire, poll, cancel, release, renew, downgrade, transfer, force, turn, sweep, check };
+  enum class Kind {
+    acquire,
+    poll,
+    cancel,
+    release,
+    renew,
+    downgrade,
+    transfer,
+    force,
+    turn,
+    sweep,
+    check,
+    gate,
+    instruct,
+    end_session
+  };
 
   Kind kind{};
   Caller caller;  // Empty for an operator's call, or the sweeper's.
@@ -41,6 +63,9 @@ struct Call {
   Owner to;
   bool as_operator = false;
   GroupId ticket;
+  bool read = false;       // At the gate.
+  std::string contention;  // The one to instruct about.
+  Instruction instruction{};
 };
 
 struct Violation {
@@ -67,6 +92,8 @@ class Checker {
   void answered(const Call& call, const Result<AcquireAnswer>& answer);
   void renewed(const Call& call, const Result<Outcomes>& answer);
   void checked(const std::string& path, Token token, const Result<CheckAnswer>& answer);
+  void gated(const Call& call, const Result<GateAnswer>& answer);
+  void instructed(const Call& call, const Result<Contention>& answer);
 
   // A write reached the file, because check() had let it through.
   void written(const Owner& owner, const std::string& path, Token token);
@@ -101,6 +128,8 @@ class Checker {
   void check_extensions(const Snapshot& after);
   void check_handover(const Commit& commit, const Snapshot& after);
   void check_queue(const Snapshot& after);
+  void check_limit(const Snapshot& after);
+  std::size_t count_leases(const Owner& owner, const Snapshot& snapshot, const Snapshot& other) const;
   void check_grants(const Commit& commit, const Snapshot& after, View& view);
   std::vector<Grant> grants_of_tickets(const Snapshot& after, View& view) const;
   std::optional<Grant> grant_of_call(const Commit& commit, const std::vector<Grant>& by_ticket);
@@ -109,6 +138,15 @@ class Checker {
   void check_key(const Grant& grant);
   void check_granted(const Call& call, const Granted& granted);
   AcquireRequest as_held(const Call& call) const;
+
+  void check_contentions(const Snapshot& after);
+  void check_new(const Contention& contention);
+  void check_change(const Contention& before, const Contention& after);
+  void check_gone(const Contention& contention, const Snapshot& after);
+  void check_denied(const Call& call, const Denied& denied);
+  void check_readable(const Call& call, bool allowed);
+  bool is_asked_for(const Contention& contention, Call::Kind kind) const;
+  bool may_look(const Contention& contention) const;
   bool same_party(const Owner& a, const Owner& b) const;
   const Call* call() const { return calls_.empty() ? nullptr : &calls_.back().call; }
 

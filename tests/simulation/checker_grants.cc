@@ -15,12 +15,14 @@ void Checker::check_grants(const Commit& commit, const Snapshot& after, View& vi
   for (const Grant& grant : grants) {
     if (rung.erase(grant.group) != 1) fail("I12", "a waiter was granted, and its bell was not rung once");
   }
+  if (call() != nullptr && call()->kind == Call::Kind::instruct) rung.erase({call()->contention});
   if (!rung.empty()) fail("I12", "a bell was rung for nothing");
 
   if (auto grant = grant_of_call(commit, grants)) grants.push_back(*grant);
   for (const Grant& grant : grants) {
     check_complete(grant, after);
-    check_order(grant, commit, after);
+    // An operator's word goes before the queue.
+    if (call() == nullptr || call()->kind != Call::Kind::instruct) check_order(grant, commit, after);
     check_key(grant);
   }
 }
@@ -47,8 +49,10 @@ std::optional<Checker::Grant> Checker::grant_of_call(const Commit& commit,
     const bool handed_over =
         call() != nullptr && call()->kind == Call::Kind::transfer && event.owner == call()->to;
     if (handed_over) continue;
-    const bool asked_for = call() != nullptr && call()->kind == Call::Kind::acquire &&
-                           event.owner == call()->caller.holder.owner;
+    const bool asked_for =
+        call() != nullptr && (call()->kind == Call::Kind::acquire || call()->kind == Call::Kind::gate
+                                  ? event.owner == call()->caller.holder.owner
+                                  : call()->kind == Call::Kind::instruct && event.owner == call()->to);
     if (!asked_for || (group && *group != event.group_id)) {
       fail("I10",
            fmt::format("{} was given to {}, which did not ask for it", event.path, event.owner.agent_id));

@@ -58,8 +58,10 @@ void Client::step() {
 
 void Client::do_something() {
   const std::size_t choice = world_.dice.below(100);
-  if (choice < 34) {
+  if (choice < 24) {
     start_work();
+  } else if (choice < 34) {
+    gate();
   } else if (choice < 48) {
     write();
   } else if (choice < 62) {
@@ -72,8 +74,10 @@ void Client::do_something() {
     downgrade();
   } else if (choice < 87) {
     transfer();
-  } else if (choice < 91) {
+  } else if (choice < 90) {
     turn();
+  } else if (choice < 91) {
+    end_session();
   } else if (choice < 95 && !waits_.empty()) {
     cancel(world_.dice.pick(waits_).ticket);
   } else if (!waits_.empty()) {

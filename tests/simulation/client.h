@@ -56,6 +56,7 @@ class Client {
   struct Wait {
     GroupId ticket;
     AcquireRequest request;
+    bool upgrade = false;
     Time not_granted_before;  // When the last call began that was answered with queued.
     Time look_at;             // The earliest moment at which somebody in the way may be gone.
     std::vector<Process> in_the_way;
@@ -88,9 +89,10 @@ class Client {
   void start_work();
   void ask(AcquireRequest request, bool upgrade, Time first_asked);
   void ask_again();
-  void hear_decision(const AcquireAnswer& answer, const AcquireRequest& request, Time asked,
+  void hear_decision(const AcquireAnswer& answer, const AcquireRequest& request, bool upgrade, Time asked,
                      Time granted_after);
-  void take(const std::vector<Lease>& leases, Time granted_after);
+  // `as_of` is when the leases were as they are shown, if that was not when they were last changed.
+  void take(const std::vector<Lease>& leases, Time granted_after, std::optional<Time> as_of = std::nullopt);
   void look(const GroupId& ticket);
   void cancel(const GroupId& ticket);
   void write();
@@ -102,6 +104,10 @@ class Client {
   void downgrade();
   void transfer();
   void turn();
+  void gate();
+  void write_by(const AcquireRequest& request, const std::vector<Lease>& leases);
+  void hear_gate(const GateRequest& request, const GateAnswer& answer, Time asked);
+  void end_session();
 
   AcquireRequest some_request();
   std::vector<Belief> beliefs() const;           // That are still good.
@@ -122,6 +128,7 @@ class Client {
   std::vector<Wait> waits_;
   std::vector<Unanswered> unanswered_;
   std::optional<Unanswered> last_keyed_;
+  std::optional<AcquireRequest> denied_;  // At the gate. Its next process goes on with it.
   std::deque<Memory> memories_;
   int keys_ = 0;
   bool turn_open_ = false;

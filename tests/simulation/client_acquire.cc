@@ -75,7 +75,8 @@ void Client::ask(AcquireRequest request, bool upgrade, Time first_asked) {
         if (answer) {
           const auto* granted = std::get_if<Granted>(&answer->decision);
           const bool earlier = granted != nullptr && granted->replayed;
-          hear_decision(*answer, question.request, asked, earlier ? question.first_asked : asked);
+          hear_decision(*answer, question.request, question.upgrade, asked,
+                        earlier ? question.first_asked : asked);
         } else if (!question.request.idempotency_key.empty() &&
                    (answer.error().code == Code::outcome_unknown ||
                     answer.error().code == Code::unavailable)) {
@@ -84,8 +85,8 @@ void Client::ask(AcquireRequest request, bool upgrade, Time first_asked) {
       });
 }
 
-void Client::hear_decision(const AcquireAnswer& answer, const AcquireRequest& request, Time asked,
-                           Time granted_after) {
+void Client::hear_decision(const AcquireAnswer& answer, const AcquireRequest& request, bool upgrade,
+                           Time asked, Time granted_after) {
   if (const auto* granted = std::get_if<Granted>(&answer.decision)) {
     take(granted->leases, granted_after);
     return;
@@ -93,7 +94,8 @@ void Client::hear_decision(const AcquireAnswer& answer, const AcquireRequest& re
   const auto* queued = std::get_if<Queued>(&answer.decision);
   if (queued == nullptr) return;
   Wait* wait = find_wait(queued->ticket);
-  if (wait == nullptr) wait = &waits_.emplace_back(Wait{.ticket = queued->ticket, .request = request});
+  if (wait == nullptr)
+    wait = &waits_.emplace_back(Wait{.ticket = queued->ticket, .request = request, .upgrade = upgrade});
   wait->not_granted_before = asked;
   wait->woken = asked != world_.now();  // The bell may have rung while the answer was on its way.
   wait->look_at = asked + (queued->wait_until - queued->at);
@@ -107,7 +109,7 @@ void Client::hear_decision(const AcquireAnswer& answer, const AcquireRequest& re
 
 // `granted_after` is a moment from before the leases were last changed: counted from there, their
 // time is up no later than they are.
-void Client::take(const std::vector<Lease>& leases, Time granted_after) {
+void Client::take(const std::vector<Lease>& leases, Time granted_after, std::optional<Time> as_of) {
   for (const Lease& lease : leases) {
     const Time end = std::min(lease.expires_at, lease.idle_at.value_or(kForever));
     world_.beliefs.hold({.client = index_,
@@ -119,7 +121,7 @@ void Client::take(const std::vector<Lease>& leases, Time granted_after) {
                          .token = lease.token,
                          .requested = lease.requested,
                          .since = granted_after,
-                         .deadline = granted_after + (end - lease.updated_at)});
+                         .deadline = granted_after + (end - as_of.value_or(lease.updated_at))});
     memories_.push_front({lease.id, lease.path, lease.token});
   }
   if (memories_.size() > 8) memories_.resize(8);
@@ -144,6 +146,7 @@ void Client::look(const GroupId& ticket) {
   }
   Call context = this->context(Call::Kind::poll);
   context.request = wait.request;
+  context.upgrade = wait.upgrade;
   call<Result<AcquireAnswer>>(
       "looks at " + world_.trace.name(ticket), context,
       [this, context, ticket] {
@@ -160,7 +163,8 @@ void Client::look(const GroupId& ticket) {
           if (gone) forget_wait(ticket);
           return;
         }
-        hear_decision(*answer, AcquireRequest(found->request), asked, found->not_granted_before);
+        hear_decision(*answer, AcquireRequest(found->request), found->upgrade, asked,
+                      found->not_granted_before);
         if (!std::holds_alternative<Queued>(answer->decision)) forget_wait(ticket);
       });
 }

@@ -9,6 +9,9 @@ using namespace std::chrono_literals;
 void Operator::step() {
   const std::size_t choice = world_.dice.below(100);
   const auto& leases = world_.checker.snapshot().leases;
+  std::vector<Contention> halted = world_.checker.snapshot().contentions;
+  std::erase_if(halted, [](const Contention& one) { return one.state != ContentionState::halted; });
+  if (!halted.empty() && world_.dice.chance(50)) return instruct(world_.dice.pick(halted));
   if (choice < 50 || leases.empty()) {
     sweep(world_.dice.chance(40));
   } else if (choice < 60) {
@@ -22,7 +25,8 @@ void Operator::step() {
 
 void Operator::forget() {
   world_.checker.begin({.kind = Call::Kind::sweep});
-  const auto answer = world_.service().forget(24h * 30);
+  // History is kept by the wall: nobody is to set that so far that the gate cannot see who had a file.
+  const auto answer = world_.service().forget(24h * 365 * 100);
   world_.checker.end();
   world_.note("what ended long ago is forgotten -> " + world_.trace.text(answer));
 }
@@ -67,6 +71,25 @@ void Operator::hand_over(const Lease& lease) {
   world_.checker.end();
   world_.note(fmt::format("operator hands {} to {} -> {}", world_.trace.text(request.which),
                           to.role().owner.agent_id, world_.trace.text(answer)));
+}
+
+void Operator::instruct(const Contention& contention) {
+  const InstructRequest request = {.id = contention.id,
+                                   .instruction = static_cast<Instruction>(world_.dice.below(4)),
+                                   .actor = "operator",
+                                   .reason = "simulated"};
+  const Call call = {.kind = Call::Kind::instruct,
+                     .request = contention.wanted,
+                     .to = contention.owner(),
+                     .contention = contention.id,
+                     .instruction = request.instruction};
+  world_.checker.begin(call);
+  const auto answer = world_.service().instruct(request);
+  world_.checker.instructed(call, answer);
+  world_.checker.end();
+  world_.note(fmt::format("operator tells {} about {}: {} -> {}", call.to.agent_id, contention.path,
+                          word(request.instruction),
+                          answer ? "done" : std::string(info(answer.error().code).name)));
 }
 
 }  // namespace leasehold::simulation

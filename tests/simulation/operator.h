@@ -22,6 +22,7 @@ class Operator {
   void forget();
   void force(const Lease& lease);
   void hand_over(const Lease& lease);
+  void instruct(const Contention& contention);
 
   World& world_;
   std::vector<Client*> clients_;

@@ -66,6 +66,11 @@ const Ticket* Snapshot::find(const GroupId& id) const {
   return found == tickets.end() ? nullptr : &*found;
 }
 
+const Contention* Snapshot::find(const std::string& contention) const {
+  const auto found = std::ranges::find(contentions, contention, &Contention::id);
+  return found == contentions.end() ? nullptr : &*found;
+}
+
 bool overlap(const Scope& a, const Scope& b) {
   if (a.path == b.path) return true;
   return (a.subtree && is_at_or_below(b.path, a.path)) || (b.subtree && is_at_or_below(a.path, b.path));

@@ -8,19 +8,23 @@
 #include <vector>
 
 #include "engine/policy.h"
+#include "leasehold/gate.h"
 #include "simulation/processes.h"
 #include "store/records.h"
 #include "support/manual_clock.h"
 
 namespace leasehold::simulation {
 
-// What a store holds: active leases and pending tickets, recorded as over or not.
+// What a store holds: active leases and pending tickets, recorded as over or not; and what the gate
+// remembers.
 struct Snapshot {
   std::vector<Lease> leases;
   std::vector<Ticket> tickets;
+  std::vector<Contention> contentions;
 
   const Lease* find(const LeaseId& id) const;
   const Ticket* find(const GroupId& id) const;
+  const Contention* find(const std::string& contention) const;
 };
 
 bool overlap(const Scope& a, const Scope& b);

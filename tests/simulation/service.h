@@ -29,6 +29,9 @@ class Service {
   virtual Result<CheckAnswer> check(const Caller& caller, const std::string& path, Token token) {
     return manager_.check(caller, path, token);
   }
+  virtual Result<GateAnswer> gate(const GateRequest& request) { return manager_.gate(request); }
+  virtual Result<Contention> instruct(const InstructRequest& request) { return manager_.instruct(request); }
+  virtual Result<Outcomes> end_session(const Caller& caller) { return manager_.end_session(caller); }
   virtual Result<std::size_t> turn_started(const Owner& owner) { return manager_.turn_started(owner); }
   virtual Result<std::size_t> turn_stopped(const Owner& owner) { return manager_.turn_stopped(owner); }
   virtual Result<Swept> sweep(bool dead_owners) { return manager_.sweep(dead_owners); }

@@ -104,6 +104,24 @@ std::string Trace::text(const Result<CheckAnswer>& answer) {
   return answer->current ? "current" : code_name(*answer->error);
 }
 
+std::string Trace::text(const Result<GateAnswer>& answer) {
+  if (!answer) return code_name(answer.error());
+  if (const auto* allowed = std::get_if<Allowed>(&answer->decision)) {
+    std::string text = allowed->granted ? "granted" : "allowed";
+    for (const Lease& lease : allowed->leases) {
+      text += fmt::format(" {}={} {}", simulation::text(lease.scope()), name(lease.id), name(lease.token));
+    }
+    return text;
+  }
+  const Denied& denied = std::get<Denied>(answer->decision);
+  std::string text(info(denied.code).name);
+  for (const Contention& one : denied.contentions) {
+    text +=
+        fmt::format(" [{} {}, retry in {}]", one.path, word(one.state), seconds(one.retry_at - answer->at));
+  }
+  return text;
+}
+
 std::string Trace::text(const Result<void>& answer) { return done_or_error(answer); }
 std::string Trace::text(const Result<std::size_t>& answer) { return done_or_error(answer); }
 

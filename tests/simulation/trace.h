@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "leasehold/calls.h"
+#include "leasehold/gate.h"
 #include "leasehold/result.h"
 
 namespace leasehold::simulation {
@@ -27,6 +28,7 @@ class Trace {
   std::string text(const Result<AcquireAnswer>& answer, Time now);
   std::string text(const Result<Outcomes>& answer);
   std::string text(const Result<CheckAnswer>& answer);
+  std::string text(const Result<GateAnswer>& answer);
   std::string text(const Result<void>& answer);
   std::string text(const Result<std::size_t>& answer);
 

@@ -15,7 +15,10 @@ Policy small_policy() {
   policy.ttl = 1min;
   policy.ttl_max = 10min;
   policy.silence_max = 5min;
-  policy.leases_per_owner_max = 12;
+  policy.gate_retry = 20s;
+  policy.contention_life = 5min;
+  policy.instruction_life = 30min;
+  policy.leases_per_owner_max = 6;
   policy.waiters_per_path_max = 5;
   return policy;
 }
