@@ -1,5 +1,7 @@
 #include "simulation/buggy_store.h"
 
+#include <algorithm>
+
 namespace leasehold::simulation {
 namespace {
 
@@ -15,6 +17,17 @@ class BuggyTransaction final : public ForwardingTransaction {
 
   std::vector<Ticket> tickets_at(const Scope& scope) override {
     return hides_queue_ ? std::vector<Ticket>() : ForwardingTransaction::tickets_at(scope);
+  }
+
+  std::optional<Contention> contention(const Owner& owner, const std::string& path) override {
+    if (bug_ == PlantedBug::gate_forgets_its_retry) return std::nullopt;
+    return ForwardingTransaction::contention(owner, path);
+  }
+
+  // Whether there is any still shows: else waits would be judged wrongly, too.
+  std::size_t lease_count(const Owner& owner) override {
+    const std::size_t count = ForwardingTransaction::lease_count(owner);
+    return bug_ == PlantedBug::leases_not_counted ? std::min<std::size_t>(count, 1) : count;
   }
 
   using ForwardingTransaction::put;

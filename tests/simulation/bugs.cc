@@ -57,8 +57,10 @@ class BuggyService final : private BuggyParts, public Service {
   }
 
   Result<Outcomes> release(const ReleaseRequest& request) override {
-    return bug_ == PlantedBug::release_without_token_check ? release_whatever_is_there(request)
-                                                           : Service::release(request);
+    if (bug_ == PlantedBug::release_without_owner_check) return release_as_its_owner(request);
+    ReleaseRequest asked = request;
+    if (bug_ == PlantedBug::release_without_token_check) asked.token.reset();
+    return Service::release(asked);
   }
 
   Result<Outcomes> renew(const RenewRequest& request) override {
@@ -90,7 +92,7 @@ class BuggyService final : private BuggyParts, public Service {
     }
   }
 
-  Result<Outcomes> release_whatever_is_there(const ReleaseRequest& request) {
+  Result<Outcomes> release_as_its_owner(const ReleaseRequest& request) {
     std::vector<std::string> paths = request.which.paths;
     std::vector<Lease> there;
     auto looked = store.view(footprint_, [&](View& view) -> Result<void> {
@@ -105,7 +107,8 @@ class BuggyService final : private BuggyParts, public Service {
     if (!looked || there.empty()) return Service::release(request);
     Outcomes outcomes;
     for (const Lease& lease : there) {
-      auto released = Service::release({.caller = {.holder = lease.holder}, .which = {.ids = {lease.id}}});
+      auto released = Service::release(
+          {.caller = {.holder = lease.holder}, .which = {.ids = {lease.id}}, .token = request.token});
       if (!released) return released;
       std::ranges::move(released->outcomes, std::back_inserter(outcomes.outcomes));
     }
@@ -198,6 +201,7 @@ const std::vector<PlantedBugName>& planted_bugs() {
   using enum PlantedBug;
   static const std::vector<PlantedBugName> bugs = {
       {release_without_token_check, "release_without_token_check", {"I9"}},
+      {release_without_owner_check, "release_without_owner_check", {"I9"}},
       {no_recheck_after_wait, "no_recheck_after_wait", {"I2"}},
       {notify_before_commit, "notify_before_commit", {"I12"}},
       {renewal_resurrects, "renewal_resurrects", {"I8"}},
@@ -209,6 +213,8 @@ const std::vector<PlantedBugName>& planted_bugs() {
       {queue_not_respected, "queue_not_respected", {"I13"}},
       {torn_commit, "torn_commit", {"I10", "I20"}},
       {dead_hold_on, "dead_hold_on", {"I6", "I7", "I8"}},
+      {gate_forgets_its_retry, "gate_forgets_its_retry", {"G2", "G3", "G4"}},
+      {leases_not_counted, "leases_not_counted", {"L1"}},
   };
   return bugs;
 }

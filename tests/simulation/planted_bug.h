@@ -12,7 +12,8 @@ namespace leasehold::simulation {
 // and one in the client.
 enum class PlantedBug {
   none,
-  release_without_token_check,  // Whatever is at the path is released.
+  release_without_token_check,  // A token is not looked at.
+  release_without_owner_check,  // Whoever holds it, it is released.
   no_recheck_after_wait,        // A woken waiter takes its leases without looking.
   notify_before_commit,         // Waiters are woken, look, and see the old state.
   renewal_resurrects,           // A renewal that came too late brings the lease back.
@@ -24,6 +25,8 @@ enum class PlantedBug {
   queue_not_respected,          // A new request passes those who wait.
   torn_commit,                  // One of the leases of a grant does not reach the store.
   dead_hold_on,                 // The dead are taken for living.
+  gate_forgets_its_retry,       // Each denial at the gate is the first.
+  leases_not_counted,           // An owner may hold what it likes.
 };
 
 struct PlantedBugName {
