@@ -31,6 +31,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_and_write<Answer>(text);
   read_and_write<Notice>(text);
   read_and_write<Event>(text);
+  if (const auto path = session_path_from_json(text)) {
+    LEASEHOLD_CHECK(session_path_from_json(to_json(*path)) == *path);
+  }
+  if (const auto window = rate_window_from_json(text)) {
+    LEASEHOLD_CHECK(rate_window_from_json(to_json(*window)) == *window);
+  }
   if (const auto leases = leases_from_document(text)) {
     for (const Lease& lease : *leases) LEASEHOLD_CHECK(record_from_json<Lease>(to_json(lease)) == lease);
   }

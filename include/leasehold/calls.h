@@ -93,7 +93,8 @@ struct Refused {
   Code code{};
   std::string message;
   std::vector<Blocked> blocked;
-  Duration waited{};  // In the queue, before it ended in vain.
+  Duration waited{};                    // In the queue, before it ended in vain.
+  std::optional<Duration> retry_after;  // rate_limited: until the session may ask again.
 };
 
 using Decision = std::variant<Granted, Queued, Refused>;
@@ -192,6 +193,31 @@ struct HistoryQuery {
   std::optional<WallTime> since;  // Not before this.
   std::size_t limit = 0;          // The newest so many, oldest first. 0: all.
   bool oldest = false;            // With a limit: the oldest so many instead. For reading on page by page.
+};
+
+// One path that a session got and did not give back (profile `session`). The end of the lease does not
+// matter.
+struct SessionPath {
+  std::string session_id;
+  std::string path;
+  bool subtree = false;
+  Mode mode = Mode::exclusive;
+  std::optional<WallTime> drop_at;  // Not remembered after this; nothing: until it is given back.
+
+  Scope scope() const { return {path, subtree}; }
+  bool operator==(const SessionPath&) const = default;
+};
+
+struct SessionPaths {
+  std::vector<SessionPath> paths;    // By path.
+  std::vector<std::string> invalid;  // What stands there and is no such path; for people.
+};
+
+// Something in a store that is not as it should be.
+struct Defect {
+  std::string where;  // A key of Redis, a table of SQLite.
+  std::string what;   // For people: what is wrong, and what became of it.
+  bool repaired = false;
 };
 
 // What a sweep or a cleanup did.

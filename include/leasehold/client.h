@@ -14,6 +14,17 @@
 
 namespace leasehold {
 
+// What became of one path when its session was restored.
+struct RestoredPath {
+  SessionPath path;
+  Result<AcquireAnswer> answer;
+};
+
+struct RestoredSession {
+  std::vector<RestoredPath> paths;   // By path.
+  std::vector<std::string> invalid;  // Passed over; for people.
+};
+
 // Every method is thread-safe. None throws. Besides its own errors each may answer unavailable (the store
 // cannot be reached; nothing was written), transaction_conflict (try again), outcome_unknown (it may have
 // happened; ask again under the same idempotency key) and corrupt. Each may block for the store's timeout;
@@ -29,13 +40,19 @@ class Client {
 
   // Grants, queues or refuses, and returns at once: with `wait`, a request that cannot go is Queued, and
   // poll() tells how it goes on. Granted or refused: all paths together.
-  // Errors: invalid_argument, invalid_path, invalid_session, limit_exceeded, rate_limited, lost (the grant of
-  // this idempotency key is over).
+  // Errors: invalid_argument, invalid_path, invalid_session, limit_exceeded, lost (the grant of this
+  // idempotency key is over).
+  //
+  // Under the profile `session` a request that finds somebody in its way, or no store, is tried three times,
+  // 100 ms apart; then the answer is Refused with busy, or the error unavailable. A session that asks too
+  // often is Refused with rate_limited.
   virtual Result<AcquireAnswer> acquire(const AcquireRequest& request) = 0;
 
   // The same, but blocks until the request is granted or refused, or its `wait` is over (code timeout, with
-  // who was in the way and how long it waited). `cancelled` is a descriptor that becomes readable when the
-  // caller gives up (-1: never); then nothing stays held or queued, and the answer is Refused with code lost.
+  // who was in the way and how long it waited). A request that does not say how long waits for the setting
+  // `wait_max`; where that is nothing, it does not wait. `cancelled` is a descriptor that becomes readable
+  // when the caller gives up (-1: never); then nothing stays held or queued, and the answer is Refused with
+  // code lost.
   virtual Result<AcquireAnswer> acquire_and_wait(const AcquireRequest& request, int cancelled = -1) = 0;
 
   // How a queued request stands; also proves that its owner still waits. To be called every few seconds.
@@ -70,6 +87,14 @@ class Client {
   // The owner is gone for good: gives back all its session has and waits for, and forgets what the gate
   // remembers of it.
   virtual Result<Outcomes> end_session(const Caller& caller) = 0;
+
+  // What a session got and did not give back, as far as that is remembered: under the profile `session`.
+  // Errors: invalid_session.
+  virtual Result<SessionPaths> session_paths(const std::string& session_id) = 0;
+
+  // Asks again for all of that, each path by itself and as acquire() would: for a session that comes back.
+  // `as` is the request but for its paths and mode; its owner's session is the one.
+  Result<RestoredSession> restore_session(AcquireRequest as);
 
   // --- At the gate (gate.h) ---
 

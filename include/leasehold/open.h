@@ -107,7 +107,13 @@ class OpenWorkspace {
   virtual Result<Setting> setting(const std::string& name, const std::string& value,
                                   const std::string& profile = {}) const = 0;
 
-  // A request that names a busy room is refused before the store is asked. Of this process only.
+  // Looks for what is wrong in the store: records that cannot be read, indexes that lead nowhere. With
+  // `repair` also removes it, and says of each whether it did. May read the whole store. Errors: those of the
+  // store.
+  virtual Result<std::vector<Defect>> examine_store(bool repair) = 0;
+
+  // A request that names a busy room is refused before the store is asked. Of this process only, and of all
+  // its open workspaces on this store.
   virtual void set_room_busy(const std::string& room, bool busy) = 0;
 };
 
@@ -122,7 +128,8 @@ bool lets_unchecked_writes_pass(const OpenOptions& options);
 //   memory:        one of this process, gone with it
 //   redis://HOST   on a Redis server; rediss:// with TLS, redis+unix:///SOCKET (docs/formats/redis.md)
 //
-// One process uses one URL at a time: while a workspace is open, opening another URL is refused.
+// One process uses one URL at a time: while a workspace is open, opening another URL is refused; and opening
+// the same one again shares its connections.
 //
 // Errors: invalid_path (`place`), config_error (settings files, variables, an unknown or second store URL),
 // invalid_argument (`settings`), not_found (create = false), and the store's: unavailable, corrupt.

@@ -29,6 +29,19 @@ Result<bool> Client::agent_has_lease(const std::string& agent_id, const std::str
   return std::ranges::any_of(*found, [&](const Lease& lease) { return overlaps(lease.scope(), {path}); });
 }
 
+Result<RestoredSession> Client::restore_session(AcquireRequest as) {
+  auto found = session_paths(as.caller.holder.owner.session_id);
+  if (!found) return fail(std::move(found.error()));
+  RestoredSession restored = {.paths = {}, .invalid = std::move(found->invalid)};
+  for (SessionPath& path : found->paths) {
+    as.paths = {{.path = path.path, .subtree = path.subtree}};
+    as.mode = path.mode;
+    auto answer = acquire(as);
+    restored.paths.push_back({std::move(path), std::move(answer)});
+  }
+  return restored;
+}
+
 Result<std::uint64_t> Client::latest_event() {
   const auto newest = history({.limit = 1});
   if (!newest) return fail(newest.error());

@@ -62,6 +62,7 @@ TEST_F(Config, KnowsTheOlderNamesUnderTheProfileSessionOnly) {
   variables = {{"LOCK_TTL_MS", "1500"},
                {"LOCK_RATE_LIMIT_PER_MIN", "7"},
                {"LOCK_RATE_LIMIT_WINDOW_MS", "2000"},
+               {"LOCK_HISTORY_TTL_SEC", "90"},
                {"REDIS_URL", "redis://elsewhere"}};
   EXPECT_EQ(read()->policy_without_store().ttl, 5min);
   EXPECT_EQ(read()->store_url().value, "");
@@ -71,7 +72,12 @@ TEST_F(Config, KnowsTheOlderNamesUnderTheProfileSessionOnly) {
   EXPECT_EQ(policy.ttl, 1500ms);
   EXPECT_EQ(policy.rate_limit, 7U);
   EXPECT_EQ(policy.rate_window, 2s);
+  EXPECT_EQ(policy.session_life, 90s);
   EXPECT_EQ(read()->store_url().value, "redis://elsewhere");
+  for (const char* none : {"0", "-1"}) {
+    variables["LOCK_HISTORY_TTL_SEC"] = none;
+    EXPECT_EQ(read()->policy_without_store().session_life, std::nullopt) << none;
+  }
 
   variables["LEASE_TTL"] = "2s";
   EXPECT_EQ(read()->policy_without_store().ttl, 2s) << "our own name goes first";

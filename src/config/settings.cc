@@ -38,6 +38,14 @@ std::int64_t current_wait_max(const Policy& policy) {
   return policy.wait_max.value_or(Duration::zero()).count();
 }
 
+// Not positive: for good.
+void apply_session_life(Policy& policy, std::int64_t value) {
+  policy.session_life = value <= 0 ? std::nullopt : std::optional(Duration(value));
+}
+std::int64_t current_session_life(const Policy& policy) {
+  return policy.session_life.value_or(Duration::zero()).count();
+}
+
 constexpr auto kNumber = SettingKind::number;
 constexpr auto kFlag = SettingKind::flag;
 constexpr auto kDuration = SettingKind::duration;
@@ -133,6 +141,9 @@ constexpr SettingSpec kSpecs[] = {
      current<&Policy::rate_limit>},
     {"rate_window", kDuration, "rate_limit_window_ms", 1ms, "LOCK_RATE_LIMIT_WINDOW_MS", 1ms,
      "The window of the rate limit", apply<&Policy::rate_window>, current<&Policy::rate_window>, 1},
+    {"session_history_life", kDuration, "session_history_ttl_seconds", 1s, "LOCK_HISTORY_TTL_SEC", 1s,
+     "How long it is remembered what a session had (profile session); 0s: until it is given back",
+     apply_session_life, current_session_life, INT64_MIN},
     {"silence_max",
      kDuration,
      "silence_max_seconds",

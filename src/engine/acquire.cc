@@ -9,6 +9,7 @@
 #include "engine/limits.h"
 #include "engine/live.h"
 #include "engine/ownership.h"
+#include "engine/sessions.h"
 #include "engine/survey.h"
 #include "engine/validate.h"
 #include "util/utf8.h"
@@ -218,7 +219,7 @@ Footprint footprint_of(const std::string& workspace, const AcquireRequest& reque
 }
 
 Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, const std::string& workspace,
-                              const AcquireRequest& asked, const GroupId& group) {
+                              const AcquireRequest& asked, const GroupId& group, bool is_retry) {
   const Result<CheckedRequest> checked = check_request(asked, context.policy);
   if (!checked) return fail(checked.error());
   const AcquireRequest& request = checked->request;
@@ -232,6 +233,9 @@ Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, 
     return AcquireAnswer{std::move(decision), take_notices(transaction, owner)};
   }
 
+  if (auto refused = is_retry ? std::nullopt : count_call(transaction, context.policy, owner.session_id)) {
+    return AcquireAnswer{std::move(*refused), take_notices(transaction, owner)};
+  }
   Survey found = survey_and_record(ledger, request);
   if (auto within = check_limits(ledger, request, found); !within) return fail(within.error());
 
@@ -244,6 +248,18 @@ Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, 
   }
   remember(transaction, context, request, checked->ttl_clamped, decision);
   return AcquireAnswer{std::move(decision), take_notices(transaction, owner)};
+}
+
+void take_back(Transaction& transaction, const Context& context, const AcquireRequest& request,
+               const GroupId& group) {
+  Ledger ledger(transaction, context);
+  for (const WantedPath& wanted : request.paths) {
+    for (const Lease& lease : transaction.leases_at({wanted.path, false})) {
+      if (lease.group_id != group || lease.path != wanted.path) continue;
+      ledger.end(lease, EndCause::released, {{}, "the answer to its grant was lost"});
+    }
+  }
+  settle(ledger);
 }
 
 Result<AcquireAnswer> poll(Transaction& transaction, const Context& context, const Caller& caller,

@@ -16,10 +16,16 @@ Footprint footprint_of(const std::string& workspace, const AcquireRequest& reque
 // Decides a request: grants all of it, queues it (if it may wait), or refuses it with the evidence.
 // `group` is new for each request: the grant's label, or the ticket's id.
 //
+// `is_retry`: this call was counted against its session's limit before, and is not again.
+//
 // Errors: those of check_request(), limit_exceeded, lost (an idempotency key whose grant is over),
 // invalid_argument (a key used for another request). Nothing is changed then.
 Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, const std::string& workspace,
-                              const AcquireRequest& request, const GroupId& group);
+                              const AcquireRequest& request, const GroupId& group, bool is_retry = false);
+
+// Gives back what a grant brought whose answer was lost, if it was made.
+void take_back(Transaction& transaction, const Context& context, const AcquireRequest& request,
+               const GroupId& group);
 
 // Looks again at a waiting request: after its bell, when a holder died or ran out, or just to be
 // safe. The answer is Granted, still Queued, or Refused (timeout, deadlock, lost). Another process of the

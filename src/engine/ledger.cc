@@ -6,6 +6,7 @@
 #include "engine/explain.h"
 #include "engine/live.h"
 #include "engine/ownership.h"
+#include "engine/sessions.h"
 #include "util/check.h"
 
 namespace leasehold {
@@ -52,6 +53,7 @@ void Ledger::write(Lease& lease, EventType type, std::optional<Status> before, c
   event.reason = because.reason;
   transaction_.put(lease);
   append(std::move(event));
+  remember(transaction_, context_.policy, lease);
 }
 
 void Ledger::activate(Lease& lease, const std::string& reason) {

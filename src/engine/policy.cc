@@ -14,6 +14,9 @@ Policy session_policy() {
   policy.ttl = 30s;
   policy.ttl_max = 300s;
   policy.rate_limit = 60;
+  policy.max_renewals = 0;  // Whoever needs more time asks again.
+  policy.session_locks = true;
+  policy.attempts = 3;
   return policy;
 }
 

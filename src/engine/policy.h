@@ -31,6 +31,11 @@ struct Policy {
   std::size_t rate_limit = 0;  // Acquire calls of a session in one window; 0: as many as it likes.
   Duration rate_window = std::chrono::minutes(1);
 
+  bool session_locks = false;            // Everybody is in a session, and what sessions have is remembered.
+  std::optional<Duration> session_life;  // How long it is, after the last acquire; nothing: until given back.
+  int attempts = 1;                      // Of one acquire that finds somebody in its way, or no store.
+  Duration attempt_pause = std::chrono::milliseconds(100);
+
   Duration gate_retry = std::chrono::seconds(180);     // From a denial at the gate to its one retry.
   Duration contention_life = std::chrono::hours(1);    // After the retry was due, if nobody came for it.
   Duration instruction_life = std::chrono::hours(24);  // A halted worker is remembered so long.

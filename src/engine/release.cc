@@ -12,6 +12,7 @@
 #include "engine/ownership.h"
 #include "engine/pairing.h"
 #include "engine/selection.h"
+#include "engine/sessions.h"
 #include "engine/validate.h"
 #include "util/utf8.h"
 
@@ -51,6 +52,7 @@ Outcome release_one(Ledger& ledger, const ReleaseRequest& request, const Target&
         ledger.fail(*ticket, EndCause::cancelled);
       break;
     case Standing::own_ended:
+      give_up(ledger.transaction(), ledger.context().policy, *lease);
       // Its pairs may have been renewed by themselves.
       if (const auto ended = ledger.transaction().lease(lease->id))
         release_pairs(ledger, request.caller, *ended);
@@ -136,6 +138,9 @@ Result<Outcomes> release(Transaction& transaction, const Context& context, const
                          [&](const Target& target) { return release_one(ledger, request, target); });
   if (request.which.ids.empty() && request.which.paths.empty())
     cancel_waits(ledger, request.caller, request.which);
+  // A session that gives back everything does not want back what had run out either.
+  if (request.caller.whole_session && (request.which.all || request.which.session_id))
+    give_up_all(transaction, context.policy, request.caller.holder.owner.session_id);
   settle(ledger);
   answer.notices = take_notices(transaction, request.caller.holder.owner);
   return answer;

@@ -30,6 +30,14 @@ bool is_session_id(std::string_view text) {
       text, [](char c) { return is_alphanumeric(c) || std::string_view("._:-").contains(c); });
 }
 
+Error bad_session(std::string_view session_id) {
+  return {
+      Code::invalid_session,
+      fmt::format("The session id must be empty, or a letter or digit followed by up to {} letters, digits "
+                  "or . _ : -; this one has {} bytes. Choose another.",
+                  kSessionIdMax - 1, session_id.size())};
+}
+
 Result<void> check_text(std::string_view name, std::string_view text) {
   if (text.size() > kTextMax) {
     return fail(Code::invalid_argument, fmt::format("The {} has {} bytes; at most {} are kept. Shorten it.",
@@ -187,18 +195,25 @@ Result<void> check_owner(const Owner& owner) {
                             "Choose another.",
                             kAgentIdMax, owner.agent_id.size()));
   }
-  if (!is_session_id(owner.session_id)) {
-    return fail(
-        Code::invalid_session,
-        fmt::format("The session id must be empty, or a letter or digit followed by up to {} letters, digits "
-                    "or . _ : -; this one has {} bytes. Choose another.",
-                    kSessionIdMax - 1, owner.session_id.size()));
-  }
+  if (!is_session_id(owner.session_id)) return fail(bad_session(owner.session_id));
   return {};
+}
+
+Result<void> check_session(const std::string& session_id) {
+  if (session_id.empty()) {
+    return fail(Code::invalid_session,
+                "The profile session needs a session. Name it with --session, or with LEASE_SESSION.");
+  }
+  if (is_session_id(session_id)) return {};
+  return fail(bad_session(session_id));
 }
 
 Result<CheckedRequest> check_request(AcquireRequest request, const Policy& policy) {
   if (auto checked = check_holder(request.caller.holder); !checked) return fail(checked.error());
+  if (policy.session_locks) {
+    if (auto checked = check_session(request.caller.holder.owner.session_id); !checked)
+      return fail(checked.error());
+  }
   if (auto checked = check_paths(request.paths, policy); !checked) return fail(checked.error());
   if (auto checked = check_texts({{"reason", request.reason},
                                   {"room", request.room},

@@ -45,6 +45,9 @@ Result<void> check_owner(const Owner& owner);
 // The same, and that the rest of it can be kept.
 Result<void> check_holder(const Holder& holder);
 
+// The id of a session, not of none. Error: invalid_session.
+Result<void> check_session(const std::string& session_id);
+
 // What people or programs wrote, by what it is called: UTF-8, and not too long to be kept. Error:
 // invalid_argument.
 Result<void> check_texts(std::initializer_list<std::pair<std::string_view, std::string_view>> texts);

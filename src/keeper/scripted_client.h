@@ -168,6 +168,7 @@ class ScriptedClient final : public Client {
   Result<Blockers> blockers() override { return unexpected(); }
   Result<Contention> instruct(const InstructRequest&) override { return unexpected(); }
   Result<Outcomes> end_session(const Caller&) override { return unexpected(); }
+  Result<SessionPaths> session_paths(const std::string&) override { return unexpected(); }
   Result<std::size_t> turn_started(const Owner&) override { return unexpected(); }
   Result<std::size_t> turn_stopped(const Owner&) override { return unexpected(); }
   Result<Board> board(const Listing&) override { return unexpected(); }

@@ -90,7 +90,11 @@ class Patience {
 
 }  // namespace
 
-Result<AcquireAnswer> LeaseManager::acquire_and_wait(const AcquireRequest& request, int cancelled) {
+Result<AcquireAnswer> LeaseManager::acquire_and_wait(const AcquireRequest& asked, int cancelled) {
+  AcquireRequest request = asked;
+  if (const auto policy = this->policy(); !request.wait && policy->waiting_allowed)
+    request.wait = policy->wait_max;
+  if (!request.wait) return acquire(request);
   if (auto refused = refused_by_room(request)) return std::move(*refused);
   const GroupId group = new_group();
   // Opened before the ticket exists, so that no ring is missed.

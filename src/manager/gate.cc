@@ -9,6 +9,7 @@
 #include "engine/instruct.h"
 #include "engine/release.h"
 #include "engine/validate.h"
+#include "manager/logging.h"
 #include "manager/run.h"
 
 namespace leasehold {
@@ -44,10 +45,12 @@ Result<GateAnswer> LeaseManager::gate(const GateRequest& request) {
   if (!seen) return fail(seen.error());
   if (*seen) return std::move(**seen);
   const GroupId group = new_group();
-  return change<GateAnswer>(footprint, &request.wanted.caller,
-                            [&](Transaction& transaction, const Context& context) {
-                              return leasehold::gate(transaction, context, workspace_, request, group);
-                            });
+  auto answer = change<GateAnswer>(footprint, &request.wanted.caller,
+                                   [&](Transaction& transaction, const Context& context) {
+                                     return leasehold::gate(transaction, context, workspace_, request, group);
+                                   });
+  log_gate(options_.log, request.wanted, answer);
+  return answer;
 }
 
 Result<GateAnswer> LeaseManager::gate_and_wait(const GateRequest& request, Duration at_most,
@@ -106,12 +109,14 @@ Result<Outcomes> LeaseManager::end_session(const Caller& caller) {
     request.caller.whole_session = true;
     request.which.session_id = owner.session_id;
   }
-  return change<Outcomes>({.workspace = workspace_, .owners = {owner}, .gives_back = true}, nullptr,
-                          [&](Transaction& transaction, const Context& context) -> Result<Outcomes> {
-                            auto released = leasehold::release(transaction, context, request);
-                            if (released) forget_contentions(transaction, owner);
-                            return released;
-                          });
+  auto answer = change<Outcomes>({.workspace = workspace_, .owners = {owner}, .gives_back = true}, nullptr,
+                                 [&](Transaction& transaction, const Context& context) -> Result<Outcomes> {
+                                   auto released = leasehold::release(transaction, context, request);
+                                   if (released) forget_contentions(transaction, owner);
+                                   return released;
+                                 });
+  log_outcomes(options_.log, "released", request.caller, request.which, answer);
+  return answer;
 }
 
 }  // namespace leasehold

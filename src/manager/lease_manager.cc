@@ -31,6 +31,7 @@ LeaseManager::LeaseManager(Environment environment, Store& store, std::string wo
       store_(store),
       workspace_(std::move(workspace)),
       options_(std::move(options)),
+      rooms_(options_.rooms ? options_.rooms : std::make_shared<Rooms>()),
       policy_(std::make_shared<const Policy>(policy)) {}
 
 GroupId LeaseManager::new_group() { return {make_uuid(environment_.random)}; }
@@ -42,21 +43,12 @@ Result<AcquireAnswer> LeaseManager::acquire(const AcquireRequest& request) {
 }
 
 std::optional<AcquireAnswer> LeaseManager::refused_by_room(const AcquireRequest& request) const {
-  if (request.room.empty() || !rooms_.is_busy(request.room)) return std::nullopt;
-  return AcquireAnswer{
+  if (request.room.empty() || !rooms_->is_busy(request.room)) return std::nullopt;
+  AcquireAnswer answer = {
       Refused{Code::busy,
               fmt::format("The room {} is busy. Try again when it is free.", in_quotes(request.room)),
               {}},
       {}};
-}
-
-Result<AcquireAnswer> LeaseManager::acquire(const AcquireRequest& request, const GroupId& group) {
-  if (auto refused = refused_by_room(request)) return std::move(*refused);
-  auto answer =
-      change<AcquireAnswer>(footprint_of(workspace_, request), &request.caller,
-                            [&](Transaction& transaction, const Context& context) {
-                              return leasehold::acquire(transaction, context, workspace_, request, group);
-                            });
   log_acquire(options_.log, request, answer);
   return answer;
 }
@@ -93,11 +85,10 @@ Result<void> LeaseManager::cancel(const Caller& caller, const GroupId& ticket) {
 Result<AcquireAnswer> LeaseManager::upgrade(const AcquireRequest& request) {
   if (auto refused = refused_by_room(request)) return std::move(*refused);
   const GroupId group = new_group();
-  auto answer =
-      change<AcquireAnswer>(footprint_of(workspace_, request), &request.caller,
-                            [&](Transaction& transaction, const Context& context) {
-                              return leasehold::upgrade(transaction, context, workspace_, request, group);
-                            });
+  auto answer = change<AcquireAnswer>(
+      footprint_to_acquire(request), &request.caller, [&](Transaction& transaction, const Context& context) {
+        return leasehold::upgrade(transaction, context, workspace_, request, group);
+      });
   log_acquire(options_.log, request, answer);
   return answer;
 }
@@ -108,7 +99,7 @@ Result<Outcomes> LeaseManager::downgrade(const ReleaseRequest& request) {
                        &request.caller, [&](Transaction& transaction, const Context& context) {
                          return leasehold::downgrade(transaction, context, request);
                        });
-  log_outcomes(options_.log, "downgraded", answer);
+  log_outcomes(options_.log, "downgraded", request.caller, request.which, answer);
   return answer;
 }
 
@@ -117,7 +108,7 @@ Result<Outcomes> LeaseManager::renew(const RenewRequest& request) {
                                  &request.caller, [&](Transaction& transaction, const Context& context) {
                                    return leasehold::renew(transaction, context, request);
                                  });
-  log_outcomes(options_.log, "renewed", answer, request.which.all);
+  log_outcomes(options_.log, "renewed", request.caller, request.which, answer, request.which.all);
   return answer;
 }
 
@@ -127,7 +118,7 @@ Result<Outcomes> LeaseManager::release(const ReleaseRequest& request) {
                        &request.caller, [&](Transaction& transaction, const Context& context) {
                          return leasehold::release(transaction, context, request);
                        });
-  log_outcomes(options_.log, "released", answer);
+  log_outcomes(options_.log, "released", request.caller, request.which, answer);
   return answer;
 }
 
@@ -138,7 +129,7 @@ Result<Outcomes> LeaseManager::transfer(const TransferRequest& request) {
       change<Outcomes>(footprint, &request.caller, [&](Transaction& transaction, const Context& context) {
         return leasehold::transfer(transaction, context, request);
       });
-  log_outcomes(options_.log, "transferred", answer);
+  log_outcomes(options_.log, "transferred", request.caller, request.which, answer);
   return answer;
 }
 
@@ -147,7 +138,8 @@ Result<Outcomes> LeaseManager::force_release(const ForceReleaseRequest& request)
                                  [&](Transaction& transaction, const Context& context) {
                                    return leasehold::force_release(transaction, context, request);
                                  });
-  log_outcomes(options_.log, request.recall ? "recalled" : "released", answer);
+  const Caller nobody;
+  log_outcomes(options_.log, request.recall ? "recalled" : "released", nobody, request.which, answer);
   return answer;
 }
 

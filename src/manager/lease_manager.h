@@ -27,7 +27,8 @@ struct ManagerOptions {
   // Given: the policy is what it makes of the store's settings, read again every few seconds; and acquires
   // clean up by the way. Else it is the manager's own for good.
   std::shared_ptr<Configuration> configuration;
-  LogSink log;  // Empty: nothing is logged.
+  LogSink log;                   // Empty: nothing is logged.
+  std::shared_ptr<Rooms> rooms;  // Of the process; nothing: of this manager alone.
 };
 
 // The client that works on a store of its own process. The contract of each call is Client's.
@@ -61,6 +62,7 @@ class LeaseManager final : public Client {
   Result<Blockers> blockers() override;
   Result<Contention> instruct(const InstructRequest& request) override;
   Result<Outcomes> end_session(const Caller& caller) override;
+  Result<SessionPaths> session_paths(const std::string& session_id) override;
 
   Result<std::size_t> turn_started(const Owner& owner) override;
   Result<std::size_t> turn_stopped(const Owner& owner) override;
@@ -80,7 +82,7 @@ class LeaseManager final : public Client {
   // `history_life`. Returns how many.
   Result<std::size_t> forget(Duration history_life);
 
-  Rooms& rooms() { return rooms_; }
+  Rooms& rooms() { return *rooms_; }
 
  private:
   template <class Answer, class Begin, class Decide>
@@ -106,13 +108,17 @@ class LeaseManager final : public Client {
 
   // A busy room's answer, before the store is touched.
   std::optional<AcquireAnswer> refused_by_room(const AcquireRequest& request) const;
+  // The profile's attempts at one acquire call, logged as one.
   Result<AcquireAnswer> acquire(const AcquireRequest& request, const GroupId& group);
+  Result<AcquireAnswer> attempt(const AcquireRequest& request, const GroupId& group, bool is_retry);
+  Error as_lock_error(const AcquireRequest& request, const GroupId& group, const Error& error);
+  Footprint footprint_to_acquire(const AcquireRequest& request);
 
   Environment environment_;
   Store& store_;
   const std::string workspace_;
   const ManagerOptions options_;
-  Rooms rooms_;
+  const std::shared_ptr<Rooms> rooms_;
 
   std::mutex policy_mutex_;  // Guards what follows. Never held while the store is asked.
   std::shared_ptr<const Policy> policy_;

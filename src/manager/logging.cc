@@ -17,10 +17,16 @@ LogRecord record_of(std::string_view event, const Lease& lease) {
           .token = lease.token};
 }
 
-std::string joined(const std::vector<WantedPath>& paths) {
+std::string joined(const std::vector<std::string>& paths) {
   std::string text;
-  for (const WantedPath& wanted : paths) text += (text.empty() ? "" : " ") + wanted.path;
+  for (const std::string& path : paths) text += (text.empty() ? "" : " ") + path;
   return text;
+}
+
+std::vector<std::string> names(const std::vector<WantedPath>& paths) {
+  std::vector<std::string> names;
+  for (const WantedPath& wanted : paths) names.push_back(wanted.path);
+  return names;
 }
 
 void log_granted(const LogSink& sink, const Granted& granted, const std::string& trace) {
@@ -39,7 +45,7 @@ void log_acquire(const LogSink& sink, const AcquireRequest& request, const Resul
   if (!sink) return;
   LogRecord record = {.level = LogLevel::warning,
                       .event = "failed",
-                      .path = joined(request.paths),
+                      .path = joined(names(request.paths)),
                       .owner = request.caller.holder.owner,
                       .pr_id = request.caller.holder.pr_id,
                       .trace = request.trace,
@@ -61,6 +67,12 @@ void log_acquire(const LogSink& sink, const AcquireRequest& request, const Resul
   }
 }
 
+void log_gate(const LogSink& sink, const AcquireRequest& wanted, const Result<GateAnswer>& answer) {
+  const auto* allowed = answer ? std::get_if<Allowed>(&answer->decision) : nullptr;
+  if (!sink || allowed == nullptr || !allowed->granted) return;
+  log_granted(sink, {.group_id = {}, .leases = allowed->leases}, wanted.trace);
+}
+
 void log_poll(const LogSink& sink, const Caller& caller, const Result<AcquireAnswer>& answer) {
   if (!sink || !answer) return;
   if (const auto* granted = std::get_if<Granted>(&answer->decision)) log_granted(sink, *granted, {});
@@ -73,8 +85,20 @@ void log_poll(const LogSink& sink, const Caller& caller, const Result<AcquireAns
   }
 }
 
-void log_outcomes(const LogSink& sink, std::string_view event, const Result<Outcomes>& answer, bool batch) {
-  if (!sink || !answer) return;
+void log_outcomes(const LogSink& sink, std::string_view event, const Caller& caller, const Selection& which,
+                  const Result<Outcomes>& answer, bool batch) {
+  if (!sink) return;
+  if (!answer) {
+    sink({.level = LogLevel::warning,
+          .event = "failed",
+          .path = joined(which.paths),
+          .owner = caller.holder.owner,
+          .pr_id = caller.holder.pr_id,
+          .lease_id = which.ids.empty() ? LeaseId{} : which.ids.front(),
+          .count = std::max<std::size_t>(which.paths.size() + which.ids.size(), 1),
+          .message = fmt::format("not {}: {}", event, answer.error().message)});
+    return;
+  }
   const Lease* first = nullptr;
   std::size_t done = 0;
   for (const Outcome& outcome : answer->outcomes) {

@@ -7,6 +7,7 @@
 
 #include "engine/live.h"
 #include "engine/records_at.h"
+#include "engine/sessions.h"
 #include "engine/survey.h"
 #include "engine/validate.h"
 #include "manager/run.h"
@@ -79,6 +80,12 @@ Result<Board> LeaseManager::board(const Listing& listing) {
     }
     std::ranges::stable_sort(board.rows, {}, [](const BoardRow& row) { return row.lease.path; });
     return board;
+  });
+}
+
+Result<SessionPaths> LeaseManager::session_paths(const std::string& session_id) {
+  return look<SessionPaths>({.workspace = workspace_}, [&](View& view, const Context&) {
+    return leasehold::session_paths(view, session_id);
   });
 }
 

@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "config/configuration.h"
-#include "env/boottime_clock.h"
 #include "env/caller_process.h"
 #include "env/machine.h"
 #include "env/proc_liveness.h"
 #include "env/system_random.h"
 #include "leasehold/open.h"
 #include "manager/lease_manager.h"
-#include "open/one_store.h"
+#include "open/shared_store.h"
 #include "open/stores.h"
 #include "util/check.h"
 #include "workspace/disk_pairs.h"
@@ -26,15 +25,11 @@ namespace {
 
 // A manager and all that it works with, in the order they depend on each other.
 struct Service {
-  Service(Machine its_machine, std::shared_ptr<const void> url)
-      : url_in_use(std::move(url)), machine(std::move(its_machine)) {}
+  explicit Service(std::shared_ptr<SharedStore> its_store) : shared(std::move(its_store)) {}
 
-  std::shared_ptr<const void> url_in_use;
-  Machine machine;
-  BoottimeClock clock{machine.boottime_offset};
-  ProcLiveness liveness{machine};
+  std::shared_ptr<SharedStore> shared;
+  ProcLiveness liveness{shared->machine};
   SystemRandom random;
-  std::unique_ptr<Store> store;
   std::optional<LeaseManager> manager;
 };
 
@@ -109,11 +104,11 @@ class LocalWorkspace final : public OpenWorkspace {
 
   std::optional<Process> caller_process() const override {
     const auto none = [](const char*) -> const char* { return nullptr; };
-    return leasehold::caller_process(opened_.service->machine,
+    return leasehold::caller_process(opened_.service->shared->machine,
                                      opened_.environment ? opened_.environment : Variables(none));
   }
   std::optional<Process> own_process() const override {
-    return process_with_pid(opened_.service->machine, ::getpid());
+    return process_with_pid(opened_.service->shared->machine, ::getpid());
   }
 
   Result<std::vector<EffectiveSetting>> settings() const override {
@@ -124,6 +119,10 @@ class LocalWorkspace final : public OpenWorkspace {
   Result<Setting> setting(const std::string& name, const std::string& value,
                           const std::string& profile) const override {
     return stored_setting(name, value, profile);
+  }
+
+  Result<std::vector<Defect>> examine_store(bool repair) override {
+    return opened_.service->shared->store->examine(opened_.id, repair);
   }
 
   void set_room_busy(const std::string& room, bool busy) override {
@@ -209,20 +208,19 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   if (!url) return fail(url.error());
   const auto scheme = store_scheme(*url);
   if (!scheme) return fail(scheme.error());
-  auto in_use = use_store_url(asked_url);
-  if (!in_use) return fail(in_use.error());
+  auto shared = share_store(asked_url, *url, {.create = options.create, .is_brief = options.is_brief});
+  if (!shared) return fail(shared.error());
   opened.store_url = std::move(*url);
+  for (const std::string& warning : (*shared)->warnings) opened.workspace.notes.push_back(warning);
 
-  auto service = std::make_shared<Service>(read_machine(), std::move(*in_use));
-  auto store = open_store(opened.store_url, {service->machine, service->clock, options.create,
-                                             options.is_brief, opened.workspace.notes});
-  if (!store) return fail(store.error());
-  service->store = std::move(*store);
+  auto service = std::make_shared<Service>(std::move(*shared));
   const WorkspaceScope scope = opened.workspace.scope.value_or((*scheme)->scope);
-  opened.id = workspace_id(opened.workspace, scope, service->machine.machine_id);
-  service->manager.emplace(Environment{service->liveness, service->random}, *service->store, opened.id,
-                           opened.configuration->policy_without_store(),
-                           ManagerOptions{.configuration = opened.configuration, .log = options.log});
+  opened.id = workspace_id(opened.workspace, scope, service->shared->machine.machine_id);
+  service->manager.emplace(
+      Environment{service->liveness, service->random}, *service->shared->store, opened.id,
+      opened.configuration->policy_without_store(),
+      ManagerOptions{
+          .configuration = opened.configuration, .log = options.log, .rooms = service->shared->rooms});
   opened.service = std::move(service);
   return std::make_unique<LocalWorkspace>(std::move(opened));
 }

@@ -40,4 +40,13 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
+// How often a session has asked in the window that is open.
+struct RateWindow {
+  std::string session_id;
+  std::size_t calls = 0;
+  Time ends_at;
+
+  bool operator==(const RateWindow&) const = default;
+};
+
 }  // namespace leasehold

@@ -25,6 +25,7 @@ struct Footprint {
   std::vector<Owner> owners;  // Their leases, tickets, notices and contentions.
   std::vector<LeaseId> leases;
   std::vector<GroupId> tickets;
+  std::vector<std::string> sessions;  // Their rate windows.
   bool gives_back = false;  // Frees more than it takes: may use what a store keeps back for a full disk.
 };
 
@@ -80,6 +81,10 @@ class View {
   virtual Due due(Time moment, std::size_t limit) = 0;  // At most `limit` of each.
   virtual std::vector<Event> history(const HistoryQuery& query) = 0;
 
+  // Neither is there any more once its time (ends_at, drop_at) is past.
+  virtual std::optional<RateWindow> rate_window(const std::string& session_id) = 0;
+  virtual SessionPaths session_paths(const std::string& session_id) = 0;
+
   // The runtime configuration (Setting, calls.h), by stored key. Workspaces may share it: on sqlite, all of
   // one file do. A new store may bring some of its own.
   virtual std::vector<Setting> settings() = 0;
@@ -101,6 +106,10 @@ class Transaction : public View {
   virtual void put(const Contention& contention) = 0;  // By its owner and path.
   virtual void erase(const Contention& contention) = 0;
 
+  virtual void put(const RateWindow& window) = 0;  // By its session.
+  virtual void put(const SessionPath& path) = 0;   // By its session and scope.
+  virtual void erase(const SessionPath& path) = 0;
+
   // A setting is known by its stored_key(); `updated_at` is the transaction's wall(), in whole seconds,
   // whatever it says.
   virtual void put(const Setting& setting) = 0;
@@ -114,7 +123,8 @@ class Transaction : public View {
 
   // Forgets up to `limit` records nobody needs any more: leases and tickets that ended before
   // `ended_before` (by updated_at and ended_at), notices and contentions past their drop_at, answers past
-  // theirs whose leases are all forgotten, history from before `history_before`. Returns how many.
+  // theirs whose leases are all forgotten, history from before `history_before`. Returns how many. (Rate
+  // windows and paths of sessions that are over take no place for long; they do not count.)
   virtual std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) = 0;
 };
 
@@ -149,6 +159,10 @@ class Store {
 
   // Opens the bell of a ticket. Open it before the ticket is written and no ring is missed.
   virtual Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) = 0;
+
+  // Looks for what no transaction of ours could have left behind, and with `repair` removes it, as far as
+  // that can be done while others go on. Returns what was wrong. Errors: unavailable, outcome_unknown.
+  virtual Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) = 0;
 };
 
 }  // namespace leasehold

@@ -32,6 +32,8 @@ class Library : public testing::TestWithParam<StoreFactory> {
     return {parts, &*parts->manager};
   }
 
+  std::unique_ptr<Store> open_store() { return site_->open(); }
+
   Client& client() { return *manager_; }
 
   Lease granted(const Result<AcquireAnswer>& answer) {

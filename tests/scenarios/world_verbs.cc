@@ -80,6 +80,8 @@ std::optional<Answer> limit(World& world, const Arguments& arguments) {
   set_time("waiter-silence", policy.waiter_silence);
   if (const auto wait_max = arguments.time("wait-max")) policy.wait_max = wait_max;
   policy.max_renewals = arguments.number("max-renewals").value_or(policy.max_renewals);
+  set_count("rate", policy.rate_limit);
+  set_time("rate-window", policy.rate_window);
   set_count("paths", policy.paths_max);
   set_count("leases-per-owner", policy.leases_per_owner_max);
   set_count("waiters-per-path", policy.waiters_per_path_max);
@@ -104,7 +106,8 @@ std::vector<Verb> world_verbs() {
       {"profile", "NAME", profile},
       {"limit",
        "[ttl=TIME] [ttl-max=TIME] [silence-max=TIME] [idle-grace=TIME] [waiter-silence=TIME] [wait-max=TIME] "
-       "[max-renewals=N] [paths=N] [leases-per-owner=N] [waiters-per-path=N] [no-waiting]",
+       "[max-renewals=N] [rate=N] [rate-window=TIME] [paths=N] [leases-per-owner=N] [waiters-per-path=N] "
+       "[no-waiting]",
        limit},
   };
 }

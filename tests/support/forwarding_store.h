@@ -33,6 +33,12 @@ class ForwardingTransaction : public Transaction {
     return target_.contention(owner, path);
   }
   std::vector<Contention> contentions(const Filter& filter) override { return target_.contentions(filter); }
+  std::optional<RateWindow> rate_window(const std::string& session_id) override {
+    return target_.rate_window(session_id);
+  }
+  SessionPaths session_paths(const std::string& session_id) override {
+    return target_.session_paths(session_id);
+  }
   Due due(Time moment, std::size_t limit) override { return target_.due(moment, limit); }
   std::vector<Event> history(const HistoryQuery& query) override { return target_.history(query); }
   std::vector<Setting> settings() override { return target_.settings(); }
@@ -47,6 +53,9 @@ class ForwardingTransaction : public Transaction {
   void erase_setting(const std::string& stored_key) override { target_.erase_setting(stored_key); }
   void put(const Contention& contention) override { target_.put(contention); }
   void erase(const Contention& contention) override { target_.erase(contention); }
+  void put(const RateWindow& window) override { target_.put(window); }
+  void put(const SessionPath& path) override { target_.put(path); }
+  void erase(const SessionPath& path) override { target_.erase(path); }
   void append(Event event) override { target_.append(std::move(event)); }
   void ring(const GroupId& ticket) override { target_.ring(ticket); }
   std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override {
@@ -69,6 +78,9 @@ class ForwardingStore : public Store {
     return target_.view(footprint, body);
   }
   Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return target_.listen(ticket); }
+  Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) override {
+    return target_.examine(workspace, repair);
+  }
 
  private:
   Store& target_;

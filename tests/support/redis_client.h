@@ -29,6 +29,10 @@ struct RedisClient {
     manager = std::make_unique<LeaseManager>(Environment{liveness, random}, *store, kWorkspace, Policy{});
   }
 
+  void use_policy(const Policy& policy) {
+    manager = std::make_unique<LeaseManager>(Environment{liveness, random}, *store, kWorkspace, policy);
+  }
+
   static RedisOptions quick() { return {.connect_timeout = 500ms, .command_timeout = 500ms}; }
 
   Result<AcquireAnswer> acquire(const Owner& owner, const std::string& path, Duration ttl = 5min) {

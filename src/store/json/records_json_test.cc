@@ -140,5 +140,16 @@ TEST(RecordsJson, AContentionLeadsBack) {
   EXPECT_EQ(contention_from_json("[]"), std::nullopt);
 }
 
+TEST(RecordsJson, APathOfASessionLeadsBackAndFollowsItsSchema) {
+  SessionPath path = {.path = "/src", .subtree = true, .mode = Mode::shared};
+  path.drop_at = WallTime(std::chrono::microseconds(7));
+  EXPECT_EQ(session_path_from_json(to_json(path)), path);
+  EXPECT_EQ(session_path_from_json(R"({"path":"/a"})"), SessionPath{.path = "/a"});
+  for (const char* odd : {"", "[]", "{}", R"("/a")", R"({"path":1})", R"({"path":"/a","mode":"odd"})",
+                          R"({"path":"/a","subtree":1})", R"({"path":"/a","drop_us":"never"})"}) {
+    EXPECT_EQ(session_path_from_json(odd), std::nullopt) << odd;
+  }
+}
+
 }  // namespace
 }  // namespace leasehold

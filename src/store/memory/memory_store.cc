@@ -114,6 +114,12 @@ class MemoryTransaction final : public Transaction {
     return tables_.contention(owner, path);
   }
   std::vector<Contention> contentions(const Filter& filter) override { return tables_.contentions(filter); }
+  std::optional<RateWindow> rate_window(const std::string& session_id) override {
+    return tables_.rate_window(session_id, now_);
+  }
+  SessionPaths session_paths(const std::string& session_id) override {
+    return {.paths = tables_.session_paths(session_id, wall_), .invalid = {}};
+  }
   Due due(Time moment, std::size_t limit) override { return tables_.due(moment, limit); }
   std::vector<Event> history(const HistoryQuery& query) override;
   std::vector<Setting> settings() override;
@@ -139,6 +145,10 @@ class MemoryTransaction final : public Transaction {
   void erase(const Notice& notice) override { set(notice.id, std::nullopt); }
   void put(const Contention& contention) override { set(contention, contention); }
   void erase(const Contention& contention) override { set(contention, std::nullopt); }
+
+  void put(const RateWindow& window) override { set(window, window); }
+  void put(const SessionPath& path) override { set(path, path); }
+  void erase(const SessionPath& path) override { set(path, std::nullopt); }
 
   void put(const Setting& setting) override {
     Setting stored = setting;
@@ -171,6 +181,16 @@ class MemoryTransaction final : public Transaction {
     undo_.emplace_back([this, owner = key.owner(), path = key.path, before = std::move(before)] {
       tables_.set_contention(owner, path, before);
     });
+  }
+  void set(const RateWindow& key, std::optional<RateWindow> value) {
+    auto before = tables_.set_rate_window(key.session_id, std::move(value));
+    undo_.emplace_back([this, session = key.session_id, before = std::move(before)] {
+      tables_.set_rate_window(session, before);
+    });
+  }
+  void set(const SessionPath& key, std::optional<SessionPath> value) {
+    auto before = tables_.set_session_path(key, std::move(value));
+    undo_.emplace_back([this, key, before = std::move(before)] { tables_.set_session_path(key, before); });
   }
   void set(const std::string& id, std::optional<Notice> value) {
     auto before = tables_.set_notice(id, std::move(value));
@@ -257,6 +277,8 @@ std::size_t MemoryTransaction::forget(Time ended_before, WallTime history_before
     set(answer.owner, answer.key, std::nullopt);
     ++forgotten;
   }
+  for (const RateWindow& window : tables_.closed_rate_windows(now_)) set(window, std::nullopt);
+  for (const SessionPath& path : tables_.dropped_session_paths(wall_)) erase(path);
   while (forgotten < limit && !history_.empty() && history_.front().wall < history_before) {
     undo_.emplace_back([this, event = std::move(history_.front())] { history_.push_front(event); });
     history_.pop_front();
@@ -288,6 +310,8 @@ class MemoryStore final : public Store {
     MemoryTransaction transaction(data_, footprint.workspace, clock_);
     return body(transaction);
   }
+
+  Result<std::vector<Defect>> examine(const std::string&, bool) override { return {}; }
 
   Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override {
     const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

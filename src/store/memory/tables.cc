@@ -146,6 +146,33 @@ std::optional<Contention> Tables::set_contention(const Owner& owner, const std::
   return before;
 }
 
+std::optional<RateWindow> Tables::set_rate_window(const std::string& session_id,
+                                                  std::optional<RateWindow> value) {
+  const auto found = rate_windows_.find(session_id);
+  std::optional<RateWindow> before;
+  if (found != rate_windows_.end()) before = found->second;
+  if (value) {
+    rate_windows_.insert_or_assign(session_id, std::move(*value));
+  } else {
+    rate_windows_.erase(session_id);
+  }
+  return before;
+}
+
+std::optional<SessionPath> Tables::set_session_path(const SessionPath& key,
+                                                    std::optional<SessionPath> value) {
+  auto& paths = session_paths_[key.session_id];
+  std::optional<SessionPath> before;
+  if (const auto found = paths.find(key.scope()); found != paths.end()) before = found->second;
+  if (value) {
+    paths.insert_or_assign(key.scope(), std::move(*value));
+  } else {
+    paths.erase(key.scope());
+  }
+  if (paths.empty()) session_paths_.erase(key.session_id);
+  return before;
+}
+
 // Candidates: the path itself, every ancestor, and for a subtree all below. An ancestor's record
 // counts only if it is a subtree one, which the caller looks at.
 template <class RecordId>
@@ -249,6 +276,40 @@ std::optional<Contention> Tables::contention(const Owner& owner, const std::stri
   const auto found = contentions_.find({owner, path});
   if (found == contentions_.end()) return std::nullopt;
   return found->second;
+}
+
+std::optional<RateWindow> Tables::rate_window(const std::string& session_id, Time now) const {
+  const auto found = rate_windows_.find(session_id);
+  if (found == rate_windows_.end() || found->second.ends_at <= now) return std::nullopt;
+  return found->second;
+}
+
+std::vector<SessionPath> Tables::session_paths(const std::string& session_id, WallTime wall) const {
+  std::vector<SessionPath> paths;
+  const auto found = session_paths_.find(session_id);
+  if (found == session_paths_.end()) return paths;
+  for (const auto& [scope, path] : found->second) {
+    if (!path.drop_at || *path.drop_at > wall) paths.push_back(path);
+  }
+  return paths;
+}
+
+std::vector<RateWindow> Tables::closed_rate_windows(Time now) const {
+  std::vector<RateWindow> found;
+  for (const auto& [session_id, window] : rate_windows_) {
+    if (window.ends_at <= now) found.push_back(window);
+  }
+  return found;
+}
+
+std::vector<SessionPath> Tables::dropped_session_paths(WallTime wall) const {
+  std::vector<SessionPath> found;
+  for (const auto& [session_id, paths] : session_paths_) {
+    for (const auto& [scope, path] : paths) {
+      if (path.drop_at && *path.drop_at <= wall) found.push_back(path);
+    }
+  }
+  return found;
 }
 
 std::vector<Contention> Tables::contentions(const Filter& filter) const {

@@ -30,6 +30,8 @@ class Tables {
   std::optional<Answer> set_answer(const Owner& owner, const std::string& key, std::optional<Answer> value);
   std::optional<Contention> set_contention(const Owner& owner, const std::string& path,
                                            std::optional<Contention> value);
+  std::optional<RateWindow> set_rate_window(const std::string& session_id, std::optional<RateWindow> value);
+  std::optional<SessionPath> set_session_path(const SessionPath& key, std::optional<SessionPath> value);
   std::optional<Notice> set_notice(const std::string& id, std::optional<Notice> value);
 
   std::vector<Lease> leases_at(const Scope& scope) const;
@@ -44,6 +46,8 @@ class Tables {
   std::optional<Answer> answer(const Owner& owner, const std::string& key) const;
   std::optional<Contention> contention(const Owner& owner, const std::string& path) const;
   std::vector<Contention> contentions(const Filter& filter) const;
+  std::optional<RateWindow> rate_window(const std::string& session_id, Time now) const;
+  std::vector<SessionPath> session_paths(const std::string& session_id, WallTime wall) const;
   Due due(Time moment, std::size_t limit) const;
 
   // Ids of what Transaction::forget may remove.
@@ -52,6 +56,8 @@ class Tables {
   std::vector<Notice> forgettable_notices(Time now, std::size_t limit) const;
   std::vector<Answer> forgettable_answers(Time now, std::size_t limit) const;
   std::vector<Contention> forgettable_contentions(Time now, std::size_t limit) const;
+  std::vector<RateWindow> closed_rate_windows(Time now) const;
+  std::vector<SessionPath> dropped_session_paths(WallTime wall) const;
 
  private:
   // Several records may share one path: shared holders, and a subtree lease beside a file's.
@@ -82,6 +88,8 @@ class Tables {
   std::map<std::string, Notice> notices_;
   std::map<std::pair<Owner, std::string>, Contention> contentions_;
   std::map<Owner, std::set<std::string>> notices_by_owner_;
+  std::map<std::string, RateWindow> rate_windows_;
+  std::map<std::string, std::map<Scope, SessionPath>> session_paths_;
 };
 
 }  // namespace leasehold

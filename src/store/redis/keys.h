@@ -27,6 +27,11 @@ class Keys {
   std::string agent(std::string_view agent_id) const { return named("agent:", agent_id); }
   std::string pr(std::string_view pr_id) const { return named("pr:", pr_id); }
   std::string session(std::string_view session_id) const { return named("session:", session_id); }
+  std::string rate(std::string_view session_id) const { return named("rate:", session_id); }
+  // The one name that does not begin with lease:, as those who asked for it look for it.
+  std::string session_locks(std::string_view session_id) const {
+    return prefix_ + "session:locks:" + std::string(session_id);
+  }
   std::string waits(const Owner& owner) const;
   std::string notices(const Owner& owner) const { return notices(owner_text(owner)); }
   std::string notices(std::string_view owner_text) const { return named("notices:", owner_text); }
@@ -51,6 +56,9 @@ class Keys {
   std::string history() const { return named("history", {}); }
   std::string intent() const { return named("intent", {}); }
   std::string guard() const { return named("guard", {}); }
+
+  // What every name begins with.
+  const std::string& prefix() const { return prefix_; }
 
   // session/agent, so that no two owners read the same.
   static std::string owner_text(const Owner& owner);

@@ -1,27 +1,13 @@
-// How a transaction gets to know what is in Redis.
-#include <fmt/format.h>
-#include <openssl/evp.h>
-
+// What a transaction wants to know: which keys to watch, and what to ask about them.
 #include <algorithm>
-#include <charconv>
 
 #include "model/scope.h"
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
-#include "store/redis/scripts.h"
 #include "store/redis/transaction.h"
-#include "store/token.h"
-#include "util/utf8.h"
 
 namespace leasehold::redis {
 namespace {
-
-// Lua hands so many values to a call at once.
-constexpr std::size_t kPathsAtOnce = 1000;
-constexpr std::size_t kStringsAtOnce = 2000;
-
-// Of the script's answer, before the further reads.
-constexpr std::size_t kFixedParts = 10;
 
 // Tokens cost nothing but numbers: microseconds are a floor for them, and few bodies draw more than one.
 constexpr int kTokensAtFirst = 4;
@@ -31,28 +17,6 @@ constexpr std::size_t kGuessedLeases = 16;
 
 // Those in front: one writer, or a few readers.
 constexpr std::size_t kGuessedWaiters = 4;
-
-// The server looks for each new key among all that this client watches.
-constexpr std::size_t kWatchedMax = 20'000;
-
-std::int64_t number(std::string_view text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-// The server knows a script it ran by the SHA-1 of its text.
-const std::string& read_script_name() {
-  static const std::string name = [] {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    EVP_Digest(kReadScript.data(), kReadScript.size(), digest, &size, EVP_sha1(), nullptr);
-    std::string hex;
-    for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
-    return hex;
-  }();
-  return name;
-}
 
 }  // namespace
 
@@ -146,29 +110,6 @@ void RedisTransaction::want_owner(Round& round, const Owner& owner) {
   round.owners.push_back(owner);
 }
 
-void RedisTransaction::learn_owner(const Owner& owner, ReplyView told, ReplyView count) {
-  const std::string key = keys_.owner(owner);
-  if (count.is_error()) bad_.emplace(key, "it is of another type");
-  held_[key] = static_cast<std::size_t>(count.integer());
-
-  const std::string notices = keys_.notices(owner);
-  if (told[0].is_error()) bad_.emplace(notices, "it is of another type");
-  for (std::size_t i = 0; i < told[0].size(); ++i) {
-    const auto notice = record_from_json<Notice>(told[0][i].text());
-    if (!notice) {
-      bad_.emplace(notices, "one of its values is not a notice");
-    } else if (!changed_notices_.contains(notice->id)) {
-      tables_.set_notice(notice->id, *notice);
-    }
-  }
-
-  const std::string waits = keys_.waits(owner);
-  if (told[1].is_error()) bad_.emplace(waits, "it is of another type");
-  std::vector<std::string>& tickets = lists_[waits];
-  tickets.clear();
-  for (std::size_t i = 0; i < told[1].size(); ++i) tickets.emplace_back(told[1][i].text());
-}
-
 void RedisTransaction::want_contentions(Round& round, std::string_view owner_text) {
   const std::string key = keys_.gate(owner_text);
   if (!learn_key(round, key)) return;
@@ -200,15 +141,6 @@ void RedisTransaction::want_leases_of(Round& round, const Owner& owner, std::siz
     // The owner's key changes with each of its leases, and is watched.
     learn_pairs(found, 1, true);
   });
-}
-
-// What leads from an index to records: {id, record, ...}. One that cannot be read is passed over here, so
-// that it is in nobody's way but those who name it.
-void RedisTransaction::learn_pairs(ReplyView pairs, std::size_t first, bool is_protected) {
-  for (std::size_t i = first; i + 1 < pairs.size(); i += 2) {
-    auto lease = record_from_json<Lease>(pairs[i + 1].text());
-    if (lease && lease->id.text == pairs[i].text()) learn_lease(std::move(*lease), is_protected);
-  }
 }
 
 void RedisTransaction::want_new(Round& round) {
@@ -307,6 +239,7 @@ void RedisTransaction::begin(const Footprint& footprint) {
     want_ticket(round, id);
     for (const LeaseId& lease : shared_.hints.leases_of(id)) want_lease(round, lease);
   }
+  for (const std::string& session_id : footprint.sessions) want_rate_window(round, session_id);
   for (const LeaseId& id : leftover_.leases) want_lease(round, id);
   for (const GroupId& id : leftover_.tickets) want_ticket(round, id);
   if (writes_) {
@@ -320,196 +253,6 @@ void RedisTransaction::begin(const Footprint& footprint) {
   load(round);
   want_paths_of_leases(round);
   load(round);
-}
-
-// What most rounds ask, in the order the script takes it.
-std::vector<std::string> RedisTransaction::words_of(const Round& round) const {
-  std::vector<std::string> words;
-  words.reserve(8 + 3 * round.paths.size() + 3 * round.owners.size() + round.strings.size() +
-                round.words.size());
-  for (const std::size_t count : {round.paths.size(), round.owners.size(), round.strings.size()})
-    words.push_back(std::to_string(count));
-  for (const std::string& path : round.paths) words.push_back(keys_.file(path));
-  for (const std::string& path : round.paths) words.push_back(keys_.queue(path));
-  for (const std::string& path : round.paths) words.push_back(keys_.at(path));
-  for (const Owner& owner : round.owners) {
-    words.push_back(keys_.notices(owner));
-    words.push_back(keys_.waits(owner));
-  }
-  words.push_back(keys_.intent());
-  for (const Owner& owner : round.owners) words.push_back(keys_.owner(owner));
-  words.insert(words.end(), round.strings.begin(), round.strings.end());
-  words.push_back(keys_.ticket_prefix());
-  words.push_back(keys_.id_prefix());
-  words.insert(words.end(), round.words.begin(), round.words.end());
-  return words;
-}
-
-// Lua takes only so many keys at once: what is more goes first, in rounds of its own. What was read by them
-// stays watched, so it does not matter that they are not of one moment.
-void RedisTransaction::split(Round& round) {
-  while (round.paths.size() > kPathsAtOnce || round.strings.size() > kStringsAtOnce) {
-    Round part;
-    part.watched = std::exchange(round.watched, {});
-    const auto paths = static_cast<std::ptrdiff_t>(std::min(kPathsAtOnce, round.paths.size()));
-    part.paths.assign(round.paths.end() - paths, round.paths.end());
-    round.paths.resize(round.paths.size() - part.paths.size());
-    const auto strings = static_cast<std::ptrdiff_t>(std::min(kStringsAtOnce, round.strings.size()));
-    part.strings.assign(round.strings.end() - strings, round.strings.end());
-    part.string_handlers.assign(round.string_handlers.end() - strings, round.string_handlers.end());
-    round.strings.resize(round.strings.size() - part.strings.size());
-    round.string_handlers.resize(round.strings.size());
-    run(part);
-  }
-}
-
-// Sends the round and lets its handlers learn. The first one also says what time it is.
-void RedisTransaction::run(Round& round) {
-  if (loaded_.size() > kWatchedMax) {
-    throw Failure{{Code::limit_exceeded,
-                   fmt::format("This would touch more than {} keys in one transaction. Ask for less at once.",
-                               kWatchedMax)}};
-  }
-  split(round);
-  const bool first = !began_;
-  began_ = true;
-  if (first && connection_.watches) connection_.add({"UNWATCH"});
-  if (first && !leftover_.intent.empty())
-    connection_.add({"SET", keys_.intent(), leftover_.intent, "PX", "200"});
-  if (!round.watched.empty()) {
-    std::vector<std::string_view> watch = {"WATCH"};
-    watch.insert(watch.end(), round.watched.begin(), round.watched.end());
-    connection_.add(watch);
-    connection_.watches = true;
-  }
-
-  const std::vector<std::string> words = words_of(round);
-  const StoreClock* clock = shared_.options.clock;
-  const std::string floor =
-      clock != nullptr ? std::to_string(token_after({}, clock->wall()).value) : std::string();
-  const std::string tokens = std::to_string(round.tokens);
-  std::vector<std::string_view> read = {"EVALSHA", read_script_name(), "0", tokens, floor, kTokenKey};
-  read.insert(read.end(), words.begin(), words.end());
-  const auto ask = [&] {
-    connection_.add(read);
-    if (!first) connection_.add({"CLIENT", "INFO"});
-    return connection_.exchange();
-  };
-  std::vector<Reply> replies = ask();
-  const std::size_t place = first ? 1 : 2;  // Of the script's answer, from the end.
-  if (replies[replies.size() - place].view().text().starts_with("NOSCRIPT")) {
-    read[0] = "EVAL";
-    read[1] = kReadScript;
-    replies = ask();
-  }
-  for (const Reply& reply : replies) {
-    if (!reply.view().is_error()) continue;
-    throw Failure{error_of(reply.view().text(), connection_.address(), "Reading the leases")};
-  }
-  const Reply& answer = replies[replies.size() - place];
-  if (!first && !round.may_be_late) check_undisturbed(replies.back().view());
-  if (answer.view().size() != kFixedParts + round.handlers.size()) {
-    throw Failure{{Code::corrupt, fmt::format("Redis at {} answers something else than it was asked.",
-                                              connection_.address().shown())}};
-  }
-  if (first) {
-    const std::int64_t micros = number(answer[0].text()) * 1'000'000 + number(answer[1].text());
-    server_ms_ = micros / 1000;
-    now_ = clock != nullptr ? clock->now() : Time(std::chrono::microseconds(micros));
-    wall_ = clock != nullptr ? clock->wall() : WallTime(std::chrono::microseconds(micros));
-  }
-  if (round.tokens > 0) {
-    next_token_ = static_cast<std::uint64_t>(number(answer[2].text()));
-    token_end_ = next_token_ + static_cast<std::uint64_t>(round.tokens);
-  }
-  learn(round, answer.view());
-}
-
-void RedisTransaction::learn(const Round& round, ReplyView answer) {
-  const ReplyView documents = answer[3];
-  const ReplyView queues = answer[4];
-  const ReplyView ended = answer[5];
-  for (std::size_t i = 0; i < round.paths.size(); ++i) {
-    if (!documents[i].is_nil()) learn_document(keys_.file(round.paths[i]), documents[i]);
-    if (!queues[i].is_nil()) learn_queue(keys_.queue(round.paths[i]), queues[i]);
-    // The key was dropped by Redis; that the lease is over is still to be recorded.
-    if (ended[i].is_error()) bad_.emplace(keys_.file(round.paths[i]), ended[i].text());
-    learn_pairs(ended[i], 0, false);
-  }
-  for (std::size_t i = 0; i < round.owners.size(); ++i)
-    learn_owner(round.owners[i], answer[6][i], answer[8][i]);
-  foreign_intent_ = answer[7].text();
-  for (std::size_t i = 0; i < round.strings.size(); ++i) round.string_handlers[i](answer[9][i]);
-  for (std::size_t i = 0; i < round.handlers.size(); ++i) round.handlers[i](answer[kFixedParts + i]);
-}
-
-// The server knows whether a watched key was changed: flag d, "EXEC will fail".
-void RedisTransaction::check_undisturbed(ReplyView client_info) {
-  const std::string_view info = client_info.text();
-  const std::size_t start = info.find(" flags=");
-  if (start == std::string_view::npos) throw Conflict();
-  const std::string_view flags = info.substr(start + 7, info.find(' ', start + 7) - start - 7);
-  if (flags.find('d') != std::string_view::npos) throw Conflict();
-}
-
-void RedisTransaction::learn_document(const std::string& key, ReplyView document) {
-  if (document.is_nil()) return;
-  auto leases = leases_from_document(document.text());
-  if (document.is_error() || !leases) {
-    bad_.emplace(key, document.is_error() ? "it is of another type" : "its value is not a list of leases");
-    return;
-  }
-  for (Lease& lease : *leases) learn_lease(std::move(lease), true);
-}
-
-void RedisTransaction::learn_queue(const std::string& key, ReplyView queue) {
-  if (queue.is_error()) bad_.emplace(key, "it is of another type");
-  for (std::size_t i = 0; i + 1 < queue.size(); i += 2) {
-    auto ticket = record_from_json<Ticket>(queue[i + 1].text());
-    if (ticket && ticket->id.text == queue[i].text()) {
-      // The queue changes with each of its tickets, and is watched.
-      learn_ticket(std::move(*ticket), true);
-    } else if (!queue[i + 1].is_nil()) {
-      bad_.emplace(key, fmt::format("the ticket {} in it cannot be read", in_sentence(queue[i].text())));
-    }
-  }
-}
-
-void RedisTransaction::learn_lease(Lease lease, bool is_protected) {
-  auto& known = known_leases_[lease.id.text];
-  const bool was_protected = known.is_protected;
-  known.is_protected |= is_protected;
-  if (known.stored) {
-    // Two copies of one record: what the body saw unprotected must not have changed since.
-    if (!was_protected && *known.stored != lease) throw Conflict();
-    return;
-  }
-  known.is_new = false;
-  if (!known.is_changed) tables_.set_lease(lease.id, Tables::StoredLease{.lease = lease});
-  known.stored = std::move(lease);
-}
-
-void RedisTransaction::learn_ticket(Ticket ticket, bool is_protected) {
-  auto& known = known_tickets_[ticket.id.text];
-  const bool was_protected = known.is_protected;
-  known.is_protected |= is_protected;
-  if (known.stored) {
-    if (!was_protected && *known.stored != ticket) throw Conflict();
-    return;
-  }
-  known.is_new = false;
-  if (!known.is_changed) tables_.set_ticket(ticket.id, ticket);
-  known.stored = std::move(ticket);
-}
-
-void RedisTransaction::must_be_whole(const std::string& key) const {
-  if (bad_.empty()) return;
-  const auto found = bad_.find(key);
-  if (found == bad_.end()) return;
-  throw Failure{
-      {Code::corrupt, fmt::format("The key {} in Redis at {} is not what Leasehold wrote: {}. Look at it "
-                                  "with redis-cli, then run: lease doctor --repair",
-                                  in_quotes(key), connection_.address().shown(), found->second)}};
 }
 
 }  // namespace leasehold::redis

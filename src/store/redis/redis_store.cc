@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "store/redis/bells.h"
+#include "store/redis/examiner.h"
 #include "store/redis/pool.h"
 #include "store/redis/server_checks.h"
 #include "store/redis/transaction.h"
@@ -45,6 +46,7 @@ class RedisStore final : public Store {
     return repeat(footprint, false, [&](RedisTransaction& transaction) { return body(transaction); });
   }
   Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return bells_->listen(ticket); }
+  Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) override;
 
  private:
   // How one run ended.
@@ -154,6 +156,45 @@ Result<void> RedisStore::repeat(const Footprint& footprint, bool writes, const C
           "Others changed the same leases in Redis at {} each of the {} times this was tried. Nothing "
           "was written. Ask again.",
           pool_.address().shown(), shared_.options.attempts_max));
+}
+
+Result<std::vector<Defect>> RedisStore::examine(const std::string& workspace, bool repair) {
+  const Keys keys = keys_of(workspace);
+  auto connection = pool_.borrow();
+  if (!connection) return fail(connection.error());
+  Examiner examiner(**connection, keys, repair);
+  std::vector<Defect> defects;
+  try {
+    defects = examiner.examine();
+  } catch (const Failure& failure) {
+    if (!failure.lost_connection) pool_.give_back(std::move(*connection));
+    return fail(failure.error);
+  }
+  pool_.give_back(std::move(*connection));
+  // What was believed of keys may have changed with them.
+  {
+    const std::lock_guard lock(shared_.mutex);
+    shared_.proven.clear();
+  }
+  for (const LeaseId& id : examiner.leases_to_write()) {
+    const auto written =
+        transact({.workspace = workspace, .leases = {id}}, [&](Transaction& transaction) -> Result<void> {
+          if (const auto lease = transaction.lease(id); lease && lease->status == Status::active)
+            transaction.put(*lease);
+          return {};
+        });
+    if (!written) return fail(written.error());
+  }
+  for (const GroupId& id : examiner.tickets_to_write()) {
+    const auto written =
+        transact({.workspace = workspace, .tickets = {id}}, [&](Transaction& transaction) -> Result<void> {
+          if (const auto ticket = transaction.ticket(id); ticket && ticket->status == Status::pending)
+            transaction.put(*ticket);
+          return {};
+        });
+    if (!written) return fail(written.error());
+  }
+  return defects;
 }
 
 }  // namespace

@@ -119,6 +119,7 @@ function read.O()
 end
 function read.M() return redis.pcall('SMEMBERS', arg()) end
 function read.V() return redis.pcall('HVALS', arg()) end
+function read.H() return redis.pcall('HGETALL', arg()) end
 function read.L()
   local key, from = arg(), arg()
   return redis.pcall('LRANGE', key, from, -1)

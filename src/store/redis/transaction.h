@@ -44,6 +44,8 @@ struct Leftover {
   std::string intent;            // Not empty: announced, so that others hold back for a moment.
 };
 
+struct Commands;
+
 // Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
 class RedisTransaction final : public Transaction {
  public:
@@ -71,6 +73,8 @@ class RedisTransaction final : public Transaction {
   std::optional<Answer> answer(const Owner& owner, const std::string& key) override;
   std::optional<Contention> contention(const Owner& owner, const std::string& path) override;
   std::vector<Contention> contentions(const Filter& filter) override;
+  std::optional<RateWindow> rate_window(const std::string& session_id) override;
+  SessionPaths session_paths(const std::string& session_id) override;
   std::vector<Setting> settings() override;
   Due due(Time moment, std::size_t limit) override;
   std::vector<Event> history(const HistoryQuery& query) override;
@@ -83,6 +87,9 @@ class RedisTransaction final : public Transaction {
   void erase(const Notice& notice) override;
   void put(const Contention& contention) override;
   void erase(const Contention& contention) override;
+  void put(const RateWindow& window) override;
+  void put(const SessionPath& path) override;
+  void erase(const SessionPath& path) override;
   void put(const Setting& setting) override;
   void erase_setting(const std::string& stored_key) override;
   void append(Event event) override { events_.push_back(std::move(event)); }
@@ -99,13 +106,14 @@ class RedisTransaction final : public Transaction {
     bool is_changed = false;    // By the body.
   };
 
-  // load.cc
+  // round.cc
   void run(Round& round);
   std::vector<std::string> words_of(const Round& round) const;
   void split(Round& round);
   void learn(const Round& round, ReplyView answer);
-  void learn_owner(const Owner& owner, ReplyView told, ReplyView count);
   void check_undisturbed(ReplyView client_info);
+
+  // load.cc
   bool learn_key(Round& round, std::string key, bool watch = true);
   void want_path(Round& round, const std::string& path);
   void want_scope(Round& round, const Scope& scope);
@@ -124,12 +132,18 @@ class RedisTransaction final : public Transaction {
   void ensure(const Scope& scope);
   void ensure_nothing_is_new();
 
+  // learn.cc
+  void learn_owner(const Owner& owner, ReplyView told, ReplyView count);
   void learn_document(const std::string& key, ReplyView document);
   void learn_queue(const std::string& key, ReplyView queue);
   void learn_lease(Lease lease, bool is_protected);
   void learn_ticket(Ticket ticket, bool is_protected);
   void learn_pairs(ReplyView pairs, std::size_t first, bool is_protected);
   void must_be_whole(const std::string& key) const;
+
+  // sessions.cc
+  void want_rate_window(Round& round, const std::string& session_id);
+  void write_sessions(Commands& commands);
 
   // reads.cc
   std::vector<std::string> members(const std::string& key);
@@ -147,21 +161,24 @@ class RedisTransaction final : public Transaction {
   static std::string drop_name(std::string_view owner_text, std::string_view path);
 
   // commit.cc
-  struct Commands;
   void want_for_write(Round& round);
   void respect_intent() const;
+  bool execute(Commands& commands);
+  void remember();
+
+  // write_leases.cc
   void write_lease(Commands& commands, const LeaseId& id);
   void write_indexes(Commands& commands, const std::optional<Lease>& before,
                      const std::optional<Lease>& after);
   void write_path(Commands& commands, const std::string& path);
   void write_ticket(Commands& commands, const GroupId& id);
   void write_queue_index(Commands& commands, const std::string& path);
+
+  // write_others.cc
   void write_kept(Commands& commands);
   void write_contentions(Commands& commands);
   void write_settings(Commands& commands);
   void write_events(Commands& commands);
-  bool execute(Commands& commands);
-  void remember();
 
   Connection& connection_;
   Shared& shared_;
@@ -193,6 +210,10 @@ class RedisTransaction final : public Transaction {
   std::map<std::string, std::optional<Answer>> changed_answers_;  // By owner and key, as in the key's name.
   // By the owner's key and the path.
   std::map<std::pair<std::string, std::string>, std::optional<Contention>> changed_contentions_;
+  std::set<std::string> changed_windows_;                          // By session.
+  std::map<std::string, std::vector<std::string>> invalid_paths_;  // By session.
+  // By session and field.
+  std::map<std::pair<std::string, std::string>, std::optional<SessionPath>> changed_session_paths_;
   std::map<std::string, Setting> settings_;  // By stored key; complete once `configs` is loaded.
   std::map<std::string, std::optional<Setting>> changed_settings_;
   std::unordered_map<std::string, std::string> texts_;  // Leases as they are going to be written.

@@ -52,6 +52,8 @@ void rebase(Connection& connection, const Boot& boot, const StoreClock& clock, s
       .run();
   // Whoever was denied then is gone.
   connection.query("DELETE FROM contentions").run();
+  // Booting took longer than anybody's minute. What sessions had is kept: they may come back.
+  connection.query("DELETE FROM rate_windows").run();
   connection.query("UPDATE answers SET drop_ns = min(drop_ns, 4000000000000000000) + ?1").bind(shift).run();
   connection
       .query(

@@ -285,6 +285,24 @@ CREATE TABLE store (
     last_token INTEGER NOT NULL
 );
 )"},
+    {6, "006_add_sessions", "How often sessions ask, and what they got and did not give back", R"(
+CREATE TABLE rate_windows (
+    workspace TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    ends_ns INTEGER NOT NULL,
+    PRIMARY KEY (workspace, session_id)
+) WITHOUT ROWID;
+CREATE TABLE session_locks (
+    workspace TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    file_path TEXT NOT NULL,
+    subtree INTEGER NOT NULL,
+    mode TEXT NOT NULL,
+    drop_us INTEGER,
+    PRIMARY KEY (workspace, session_id, file_path, subtree)
+) WITHOUT ROWID;
+)"},
 };
 
 std::int64_t number(Connection& connection, const char* sql) {

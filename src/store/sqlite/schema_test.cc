@@ -167,7 +167,8 @@ TEST_F(SchemaTest, EveryStepIsRecorded) {
       "2|002_create_lease_history_table|success|NULL|1|1\n"
       "3|003_create_lease_config_table|success|NULL|1|1\n"
       "4|004_create_migration_tracking_table|success|NULL|1|1\n"
-      "5|005_add_what_leases_need|success|NULL|1|1\n");
+      "5|005_add_what_leases_need|success|NULL|1|1\n"
+      "6|006_add_sessions|success|NULL|1|1\n");
   EXPECT_EQ(sql("PRAGMA user_version; PRAGMA application_id; PRAGMA journal_mode"),
             fmt::format("{}\n{}\nwal\n", sqlite::latest_version(), sqlite::kApplicationId));
 }
@@ -206,7 +207,8 @@ void expect_upgraded(const SchemaTest& test) {
             "60\n");
   EXPECT_EQ(test.sql("SELECT count(*) FROM lease_configs WHERE scope = 'profile'"), "8\n");
   EXPECT_EQ(test.sql("SELECT config_key FROM lease_configs WHERE scope <> 'profile'"), "theirs\n");
-  EXPECT_EQ(test.sql("SELECT count(*) FROM migrations WHERE status = 'success'"), "5\n");
+  EXPECT_EQ(test.sql("SELECT count(*) FROM migrations WHERE status = 'success'"),
+            fmt::format("{}\n", sqlite::latest_version()));
   look(
       *store,
       [&](View& view) {

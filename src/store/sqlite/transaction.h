@@ -41,6 +41,8 @@ class SqliteTransaction final : public Transaction {
   Due due(Time moment, std::size_t limit) override;
   std::vector<Event> history(const HistoryQuery& query) override;
   std::vector<Setting> settings() override;
+  std::optional<RateWindow> rate_window(const std::string& session_id) override;
+  SessionPaths session_paths(const std::string& session_id) override;
 
   Token next_token() override;
   void put(const Lease& lease) override;
@@ -52,6 +54,9 @@ class SqliteTransaction final : public Transaction {
   void erase_setting(const std::string& stored_key) override;
   void put(const Contention& contention) override;
   void erase(const Contention& contention) override;
+  void put(const RateWindow& window) override;
+  void put(const SessionPath& path) override;
+  void erase(const SessionPath& path) override;
   void append(Event event) override;
   void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
   std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;

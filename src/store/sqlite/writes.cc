@@ -309,6 +309,12 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
       " key FROM answers WHERE workspace = ? AND drop_ns <= ? AND (leases = '' OR NOT EXISTS (SELECT 1 FROM"
       " json_each(answers.leases) AS one JOIN leases ON leases.id = one.value)) LIMIT ?)",
       to_column(now_));
+  connection_.query("DELETE FROM rate_windows WHERE workspace = ? AND ends_ns <= ?")
+      .bind_all(workspace_, to_column(now_))
+      .run();
+  connection_.query("DELETE FROM session_locks WHERE workspace = ? AND drop_us <= ?")
+      .bind_all(workspace_, to_column(wall_))
+      .run();
   remove(
       "DELETE FROM lease_history WHERE id IN (SELECT id FROM lease_history INDEXED BY idx_lease_history_age"
       " WHERE workspace = ? AND event_us < ? ORDER BY event_us LIMIT ?)",

@@ -1,0 +1,92 @@
+#include "engine/sessions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/explain.h"
+#include "engine/validate.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+SessionPath path_of(const Policy& policy, const Lease& lease, WallTime wall) {
+  SessionPath path = {.session_id = lease.holder.owner.session_id,
+                      .path = lease.path,
+                      .subtree = lease.subtree,
+                      .mode = lease.mode};
+  if (policy.session_life) path.drop_at = wall + *policy.session_life;
+  return path;
+}
+
+bool applies(const Policy& policy, const Lease& lease) {
+  return policy.session_locks && !lease.holder.owner.session_id.empty();
+}
+
+// Another agent of the session may have the same path, shared.
+bool is_held_by_a_mate(Transaction& transaction, const Lease& lease) {
+  return std::ranges::any_of(transaction.leases_at({lease.path, false}), [&](const Lease& other) {
+    return other.id != lease.id && other.scope() == lease.scope() &&
+           other.holder.owner.session_id == lease.holder.owner.session_id;
+  });
+}
+
+}  // namespace
+
+std::optional<Refused> count_call(Transaction& transaction, const Policy& policy,
+                                  const std::string& session_id) {
+  if (policy.rate_limit == 0 || session_id.empty()) return std::nullopt;
+  const Time now = transaction.now();
+  const RateWindow fresh = {.session_id = session_id, .ends_at = now + policy.rate_window};
+  RateWindow window = transaction.rate_window(session_id).value_or(fresh);
+  // The limit may have been changed since; nobody waits longer than one window.
+  window.ends_at = std::min(window.ends_at, fresh.ends_at);
+  if (window.calls < policy.rate_limit) {
+    ++window.calls;
+    transaction.put(window);
+    return std::nullopt;
+  }
+  const auto left = std::chrono::ceil<Duration>(window.ends_at - now);
+  return Refused{
+      .code = Code::rate_limited,
+      .message = fmt::format("The session {} has asked {} times, and may {} times in {}. Ask again "
+                             "in {}.",
+                             in_sentence(session_id), window.calls, policy.rate_limit,
+                             describe(policy.rate_window), describe(left)),
+      .retry_after = left};
+}
+
+void remember(Transaction& transaction, const Policy& policy, const Lease& lease) {
+  if (!applies(policy, lease)) return;
+  if (lease.status == Status::active) {
+    transaction.put(path_of(policy, lease, transaction.wall()));
+  } else if (lease.status == Status::released) {
+    give_up(transaction, policy, lease);
+  }
+}
+
+void give_up(Transaction& transaction, const Policy& policy, const Lease& lease) {
+  if (!applies(policy, lease) || is_held_by_a_mate(transaction, lease)) return;
+  transaction.erase(path_of(policy, lease, transaction.wall()));
+}
+
+void give_up_all(Transaction& transaction, const Policy& policy, const std::string& session_id) {
+  if (!policy.session_locks || session_id.empty()) return;
+  for (const SessionPath& path : transaction.session_paths(session_id).paths) transaction.erase(path);
+}
+
+Result<SessionPaths> session_paths(View& view, const std::string& session_id) {
+  if (auto checked = check_session(session_id); !checked) return fail(checked.error());
+  SessionPaths found = view.session_paths(session_id);
+  const auto is_invalid = [&](const SessionPath& path) {
+    const auto checked = check_key(path.path);
+    if (!checked) found.invalid.push_back(checked.error().message);
+    return !checked;
+  };
+  std::erase_if(found.paths, is_invalid);
+  std::ranges::sort(found.paths, {}, &SessionPath::scope);
+  return found;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,51 @@
+// What goes into one MULTI/EXEC.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "store/redis/connection.h"
+#include "store/redis/transaction.h"
+
+namespace leasehold::redis {
+
+inline bool is_active(const std::optional<Lease>& lease) { return lease && lease->status == Status::active; }
+inline bool is_pending(const std::optional<Ticket>& ticket) {
+  return ticket && ticket->status == Status::pending;
+}
+
+struct Commands {
+  explicit Commands(Shared& all) : shared(all) {}
+
+  static constexpr std::size_t kMost = 200'000;
+
+  Shared& shared;
+  std::string bytes;
+  std::size_t count = 0;
+  std::vector<std::string> new_keys;                          // Must not exist.
+  std::vector<std::pair<std::string, std::string>> unproven;  // Keys and their types.
+
+  void add(std::initializer_list<std::string_view> words) {
+    Connection::format(bytes, Words(words.begin(), words.size()));
+    ++count;
+  }
+
+  // A key that is written without having been read.
+  const std::string& blind(const std::string& key, const char* type) {
+    const std::lock_guard lock(shared.mutex);
+    if (!shared.proven.contains(key)) unproven.emplace_back(key, type);
+    return key;
+  }
+
+  void prove() const {
+    const std::lock_guard lock(shared.mutex);
+    if (shared.proven.size() > kMost) shared.proven.clear();
+    for (const auto& [key, type] : unproven) shared.proven.insert(key);
+  }
+};
+
+}  // namespace leasehold::redis

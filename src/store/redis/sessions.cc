@@ -1,0 +1,122 @@
+// What is remembered of sessions: how often they asked, and what they got and did not give back.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "store/json/records_json.h"
+#include "store/redis/commands.h"
+#include "store/redis/transaction.h"
+#include "util/utf8.h"
+
+namespace leasehold::redis {
+namespace {
+
+// The field of a path in its session's hash: a file and the directory of the same name differ.
+std::string field_of(const SessionPath& path) { return path.subtree ? path.path + "/**" : path.path; }
+
+std::string milliseconds(auto moment) {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(moment.time_since_epoch()).count();
+  return std::to_string(std::max<std::int64_t>(ms, 1));
+}
+
+}  // namespace
+
+void RedisTransaction::want_rate_window(Round& round, const std::string& session_id) {
+  const std::string key = keys_.rate(session_id);
+  if (!learn_key(round, key)) return;
+  want_string(round, key, [this, key, session_id](ReplyView text) {
+    if (text.is_nil()) return;
+    auto window = rate_window_from_json(text.text());
+    if (text.is_error() || !window) {
+      bad_.emplace(key, text.is_error() ? "it is of another type" : "its value is not a count");
+      return;
+    }
+    window->session_id = session_id;
+    tables_.set_rate_window(session_id, std::move(*window));
+  });
+}
+
+std::optional<RateWindow> RedisTransaction::rate_window(const std::string& session_id) {
+  if (!changed_windows_.contains(session_id)) {
+    Round round;
+    want_rate_window(round, session_id);
+    load(round);
+    must_be_whole(keys_.rate(session_id));
+  }
+  return tables_.rate_window(session_id, now_);
+}
+
+void RedisTransaction::put(const RateWindow& window) {
+  changed_windows_.insert(window.session_id);
+  loaded_.insert(keys_.rate(window.session_id));  // Nothing that is read later may replace it.
+  tables_.set_rate_window(window.session_id, window);
+}
+
+SessionPaths RedisTransaction::session_paths(const std::string& session_id) {
+  const std::string key = keys_.session_locks(session_id);
+  Round round;
+  if (learn_key(round, key)) {
+    round.ask({"H", key}, [this, key, session_id](ReplyView found) {
+      if (found.is_error()) bad_.emplace(key, "it is of another type");
+      for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
+        const std::string field(found[i].text());
+        if (changed_session_paths_.contains({session_id, field})) continue;
+        auto path = session_path_from_json(found[i + 1].text());
+        if (!path || field_of(*path) != field) {
+          invalid_paths_[session_id].push_back(
+              fmt::format("{}: {} is not such a path", in_quotes(field), in_quotes(found[i + 1].text())));
+          continue;
+        }
+        path->session_id = session_id;
+        tables_.set_session_path(*path, *path);
+      }
+    });
+  }
+  load(round);
+  must_be_whole(key);
+  return {.paths = tables_.session_paths(session_id, wall_), .invalid = invalid_paths_[session_id]};
+}
+
+void RedisTransaction::put(const SessionPath& path) {
+  changed_session_paths_[{path.session_id, field_of(path)}] = path;
+  tables_.set_session_path(path, path);
+}
+
+void RedisTransaction::erase(const SessionPath& path) {
+  changed_session_paths_[{path.session_id, field_of(path)}] = std::nullopt;
+  tables_.set_session_path(path, std::nullopt);
+}
+
+void RedisTransaction::write_sessions(Commands& commands) {
+  const bool expires = shared_.options.clock == nullptr;
+  for (const std::string& session_id : changed_windows_) {
+    const std::string key = keys_.rate(session_id);
+    const auto window = tables_.rate_window(session_id, Time::min());
+    if (expires) {
+      commands.add({"SET", key, to_json(*window), "PXAT", milliseconds(window->ends_at)});
+    } else {
+      commands.add({"SET", key, to_json(*window)});
+    }
+  }
+  std::map<std::string, std::optional<WallTime>> ends;
+  for (const auto& [place, path] : changed_session_paths_) {
+    const auto& [session_id, field] = place;
+    const std::string key = commands.blind(keys_.session_locks(session_id), "hash");
+    if (path) {
+      commands.add({"HSET", key, field, to_json(*path)});
+      ends[key] = path->drop_at;
+    } else {
+      commands.add({"HDEL", key, field});
+    }
+  }
+  for (const auto& [key, drop_at] : ends) {
+    if (!expires) continue;
+    if (drop_at) {
+      commands.add({"PEXPIREAT", key, milliseconds(*drop_at)});
+    } else {
+      commands.add({"PERSIST", key});
+    }
+  }
+}
+
+}  // namespace leasehold::redis

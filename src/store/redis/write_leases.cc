@@ -1,0 +1,179 @@
+// Leases and requests that wait, with all that leads to them, as commands.
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "store/deadline.h"
+#include "store/json/stored_records.h"
+#include "store/redis/commands.h"
+
+namespace leasehold::redis {
+namespace {
+
+// When Redis may drop the key by itself: at the end of the last lease, but not of one that being seen alive
+// may keep.
+std::optional<std::int64_t> expiry_ms(const std::vector<Lease>& leases) {
+  Time latest = Time::min();
+  for (const Lease& lease : leases) {
+    if (lease.attended || lease.expires_at == kForever) return std::nullopt;
+    latest = std::max(latest, lease.expires_at);
+  }
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(latest.time_since_epoch()).count();
+  return std::max<std::int64_t>(ms, 1);
+}
+
+}  // namespace
+
+void RedisTransaction::write_lease(Commands& commands, const LeaseId& id) {
+  const Known<Lease>& known = known_leases_[id.text];
+  const std::optional<Lease> after = tables_.lease(id);
+  const std::string key = keys_.id(id);
+  if (known.is_new) commands.new_keys.push_back(key);
+  if (after) {
+    commands.add({"SET", key, texts_.emplace(id.text, to_json(*after)).first->second});
+  } else {
+    commands.add({"DEL", key});
+  }
+
+  if (is_active(after)) {
+    const std::string score = active_score(earliest_deadline(*after));
+    if (!is_active(known.stored) || score != active_score(earliest_deadline(*known.stored)))
+      commands.add({"ZADD", commands.blind(keys_.times(), "zset"), score, id.text});
+  } else if (after && after->status != Status::pending) {
+    commands.add({"ZADD", commands.blind(keys_.times(), "zset"), ended_score(after->updated_at), id.text});
+  } else if (known.stored) {
+    commands.add({"ZREM", commands.blind(keys_.times(), "zset"), id.text});
+  }
+
+  const auto place = [&](const Lease& lease) { return keys_.last(lease.holder.owner, lease.path); };
+  const std::string before_place = known.stored ? place(*known.stored) : std::string();
+  const std::string after_place = after ? place(*after) : std::string();
+  if (before_place == after_place) return;
+  if (!before_place.empty()) commands.add({"LREM", commands.blind(before_place, "list"), "1", id.text});
+  if (!after_place.empty()) commands.add({"RPUSH", commands.blind(after_place, "list"), id.text});
+}
+
+// Which leases are at a path, and which an owner, an agent, a session and a PR have.
+void RedisTransaction::write_indexes(Commands& commands, const std::optional<Lease>& before,
+                                     const std::optional<Lease>& after) {
+  const bool was = is_active(before);
+  const bool is = is_active(after);
+  const bool same_owner = was && is && before->holder.owner == after->holder.owner;
+  // True if the path is still held by one like `lease`, as `part` tells it.
+  const auto still_held = [&](const Lease& lease, const auto& part) {
+    return std::ranges::any_of(tables_.leases_at({lease.path, false}), [&](const Lease& other) {
+      return other.path == lease.path && part(other) == part(lease);
+    });
+  };
+  const auto agent = [](const Lease& lease) -> const std::string& { return lease.holder.owner.agent_id; };
+  const auto pr = [](const Lease& lease) -> const std::string& { return lease.holder.pr_id; };
+
+  const bool same_place = was && is && before->path == after->path;
+  if (was && !same_place)
+    commands.add({"SREM", commands.blind(keys_.at(before->path), "set"), before->id.text});
+  if (is && !same_place) commands.add({"SADD", commands.blind(keys_.at(after->path), "set"), after->id.text});
+  if (was && !same_owner) {
+    const Owner& owner = before->holder.owner;
+    commands.add({"HDEL", commands.blind(keys_.owner(owner), "hash"), before->id.text});
+    if (!owner.session_id.empty() && count_of(owner) == 0)
+      commands.add({"SREM", commands.blind(keys_.session(owner.session_id), "set"), owner.agent_id});
+  }
+  if (was && !still_held(*before, agent))
+    commands.add({"SREM", commands.blind(keys_.agent(agent(*before)), "set"), before->path});
+  if (was && !pr(*before).empty() && !still_held(*before, pr))
+    commands.add({"SREM", commands.blind(keys_.pr(pr(*before)), "set"), before->path});
+
+  if (!is) return;
+  const Owner& owner = after->holder.owner;
+  // Also when nothing changes in it: whoever read this owner's leases is told so.
+  commands.add({"HSET", commands.blind(keys_.owner(owner), "hash"), after->id.text, after->path});
+  if (!same_owner && !owner.session_id.empty())
+    commands.add({"SADD", commands.blind(keys_.session(owner.session_id), "set"), owner.agent_id});
+  if (!same_place || agent(*before) != agent(*after))
+    commands.add({"SADD", commands.blind(keys_.agent(agent(*after)), "set"), after->path});
+  if (!pr(*after).empty() && (!same_place || pr(*before) != pr(*after)))
+    commands.add({"SADD", commands.blind(keys_.pr(pr(*after)), "set"), after->path});
+}
+
+// All who hold a path, as one document.
+void RedisTransaction::write_path(Commands& commands, const std::string& path) {
+  const std::string key = keys_.file(path);
+  must_be_whole(key);
+  std::vector<Lease> leases = tables_.leases_at({path, false});
+  std::erase_if(leases, [&](const Lease& lease) { return lease.path != path; });
+  if (leases.empty()) {
+    commands.add({"DEL", key});
+    commands.add({"ZREM", commands.blind(keys_.paths(), "zset"), path});
+    return;
+  }
+  std::ranges::sort(leases, {},
+                    [](const Lease& lease) { return std::tie(lease.acquired_at, lease.token, lease.id); });
+  std::vector<std::string> texts;
+  for (const Lease& lease : leases) {
+    const auto known = texts_.find(lease.id.text);
+    texts.push_back(known != texts_.end() ? known->second : to_json(lease));
+  }
+  const std::string document = path_document(leases.front(), texts);
+  const auto expiry = shared_.options.clock == nullptr ? expiry_ms(leases) : std::nullopt;
+  if (expiry) {
+    commands.add({"SET", key, document, "PXAT", std::to_string(*expiry)});
+  } else {
+    commands.add({"SET", key, document});
+  }
+  commands.add({"ZADD", commands.blind(keys_.paths(), "zset"), "0", path});
+}
+
+void RedisTransaction::write_ticket(Commands& commands, const GroupId& id) {
+  const Known<Ticket>& known = known_tickets_[id.text];
+  const std::optional<Ticket> after = tables_.ticket(id);
+  const std::string key = keys_.ticket(id);
+  if (known.is_new) commands.new_keys.push_back(key);
+  if (after) {
+    commands.add({"SET", key, to_json(*after)});
+  } else {
+    commands.add({"DEL", key});
+  }
+
+  const std::string tickets = commands.blind(keys_.tickets(), "zset");
+  if (is_pending(after)) {
+    commands.add({"ZADD", tickets, active_score(earliest_deadline(*after)), id.text});
+  } else if (after) {
+    commands.add({"ZADD", tickets, ended_score(after->ended_at), id.text});
+  } else {
+    commands.add({"ZREM", tickets, id.text});
+  }
+
+  std::set<std::string> left;
+  if (is_pending(known.stored)) {
+    for (const WantedPath& wanted : known.stored->request.paths) left.insert(wanted.path);
+    const Owner& owner = known.stored->request.caller.holder.owner;
+    if (!is_pending(after) || keys_.waits(after->request.caller.holder.owner) != keys_.waits(owner))
+      commands.add({"SREM", commands.blind(keys_.waits(owner), "set"), id.text});
+  }
+  if (is_pending(after)) {
+    const std::string stamp = active_score(after->order);
+    for (const WantedPath& wanted : after->request.paths) {
+      left.erase(wanted.path);
+      // Also when it stands there already: whoever read this queue is told that a ticket in it changed.
+      commands.add({"HSET", commands.blind(keys_.queue(wanted.path), "hash"), id.text, stamp});
+      commands.add({"ZADD", commands.blind(keys_.waiting(), "zset"), "0", wanted.path});
+    }
+    commands.add({"SADD", commands.blind(keys_.waits(after->request.caller.holder.owner), "set"), id.text});
+  }
+  for (const std::string& path : left) {
+    commands.add({"HDEL", keys_.queue(path), id.text});
+    write_queue_index(commands, path);
+  }
+}
+
+// The queue was read, so it is known whether the last one has left it.
+void RedisTransaction::write_queue_index(Commands& commands, const std::string& path) {
+  must_be_whole(keys_.queue(path));
+  const std::vector<Ticket> waiting = tables_.tickets_at({path, false});
+  const bool names_it = std::ranges::any_of(waiting, [&](const Ticket& ticket) {
+    return std::ranges::find(ticket.request.paths, path, &WantedPath::path) != ticket.request.paths.end();
+  });
+  if (!names_it) commands.add({"ZREM", commands.blind(keys_.waiting(), "zset"), path});
+}
+
+}  // namespace leasehold::redis
