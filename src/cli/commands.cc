@@ -11,12 +11,11 @@
 namespace leasehold {
 namespace {
 
-// The gate's commands will stand between those that look and those that care for the store.
 constexpr std::array kCommands = {
-    &kAcquire,  &kRelease,      &kRenew,      &kCheck,    &kRun,     &kUpgrade, &kDowngrade,
-    &kTransfer, &kForceRelease, &kGate,       &kBlockers, &kStatus,  &kLs,      &kWatch,
-    &kHistory,  &kAgents,       &kPairs,      &kConfig,   &kGc,      &kDoctor,  &kRepoLock,
-    &kHook,     &kGitHook,      &kCompletion, &kDemo,     &kVersion, &kHelp,
+    &kAcquire,  &kRelease,      &kRenew,   &kCheck,      &kRun,      &kUpgrade, &kDowngrade,
+    &kTransfer, &kForceRelease, &kInit,    &kGate,       &kBlockers, &kStatus,  &kLs,
+    &kWatch,    &kHistory,      &kAgents,  &kPairs,      &kConfig,   &kGc,      &kDoctor,
+    &kRepoLock, &kHook,         &kGitHook, &kCompletion, &kDemo,     &kVersion, &kHelp,
 };
 
 constexpr OptionSpec kOwnerOptions[] = {

@@ -14,6 +14,7 @@ extern const Command kDowngrade;
 extern const Command kTransfer;
 extern const Command kForceRelease;
 extern const Command kRun;
+extern const Command kInit;
 extern const Command kGate;
 extern const Command kBlockers;
 extern const Command kHook;

@@ -191,6 +191,15 @@ constexpr SettingSpec kSpecs[] = {
      "Whether a write goes through that could not be checked, because the store cannot be reached",
      apply<&Policy::gate_fail_open>,
      current<&Policy::gate_fail_open>},
+    {"git_hook_required",
+     kFlag,
+     "git_hook_required",
+     {},
+     "",
+     {},
+     "Whether git's hooks refuse a commit where lease is not installed",
+     apply<&Policy::git_hook_required>,
+     current<&Policy::git_hook_required>},
 };
 
 Result<std::int64_t> checked(const SettingSpec& spec, std::int64_t value, std::string_view text) {

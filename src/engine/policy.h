@@ -41,6 +41,7 @@ struct Policy {
   Duration instruction_life = std::chrono::hours(24);  // A halted worker is remembered so long.
   bool gate_reads = false;                             // Whether hooks ask about reads, too.
   bool gate_fail_open = false;                         // Whether a write that cannot be checked goes through.
+  bool git_hook_required = false;                      // Whether a commit needs lease to be installed.
 
   std::size_t paths_max = 1'000;
   std::size_t leases_per_owner_max = 200'000;

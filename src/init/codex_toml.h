@@ -1,0 +1,21 @@
+// Our groups in Codex's config.toml, for projects that have their hooks there.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "init/hook_settings.h"
+
+namespace leasehold {
+
+inline constexpr std::string_view kCodexToml = ".codex/config.toml";
+
+// Whether it has hooks that are not ours. Error: invalid_argument, with the line: it is no TOML.
+Result<bool> has_codex_hooks(const FileText& text);
+
+// With these groups, in a marked block at the end. Errors: invalid_argument (the file's own hooks are written
+// in a way that nothing can be added to).
+Result<FileText> with_codex_hooks(const FileText& text, std::span<const HookGroup> groups);
+Result<FileText> without_codex_hooks(const FileText& text);
+
+}  // namespace leasehold

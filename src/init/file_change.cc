@@ -1,0 +1,120 @@
+#include "init/file_change.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "util/path_text.h"
+#include "util/read_file.h"
+#include "util/resolve_path.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+constexpr std::size_t kBytesMax = std::size_t{4} << 20;
+
+std::unexpected<Error> cannot(std::string_view what, const std::string& path) {
+  return fail(Code::unavailable, fmt::format("Cannot {} {}: {}.", what, in_quotes(path),
+                                             std::error_code(errno, std::generic_category()).message()));
+}
+
+// A file beside another that is gone unless it took the other's place.
+class NextVersion {
+ public:
+  explicit NextVersion(const std::string& target) : path_(target + ".lease-XXXXXX") {
+    fd_ = ::mkostemp(path_.data(), O_CLOEXEC);
+  }
+  NextVersion(const NextVersion&) = delete;
+  NextVersion& operator=(const NextVersion&) = delete;
+  ~NextVersion() {
+    if (fd_ < 0) return;
+    ::close(fd_);
+    if (!is_placed_) ::unlink(path_.c_str());
+  }
+
+  bool is_open() const { return fd_ >= 0; }
+
+  bool fill(std::string_view text, mode_t mode) const {
+    while (!text.empty()) {
+      const ssize_t written = ::write(fd_, text.data(), text.size());
+      if (written < 0) return false;
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return ::fchmod(fd_, mode) == 0 && ::fsync(fd_) == 0;
+  }
+
+  // Only root may give files away, and only then it matters.
+  void own_like(const struct stat& other) const {
+    [[maybe_unused]] const int done = ::fchown(fd_, other.st_uid, other.st_gid);
+  }
+
+  bool take_place(const std::string& target) {
+    is_placed_ = ::rename(path_.c_str(), target.c_str()) == 0;
+    return is_placed_;
+  }
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  bool is_placed_ = false;
+};
+
+mode_t mode_of_new_file(bool executable) {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return (executable ? 0777 : 0666) & ~mask;
+}
+
+Result<void> write(const std::string& target, const FileChange& change) {
+  struct stat present{};
+  const bool exists = ::stat(target.c_str(), &present) == 0;
+  std::error_code error;
+  std::filesystem::create_directories(parent_of(target), error);
+  NextVersion next(target);
+  if (!next.is_open()) return cannot("write beside", target);
+  if (exists) next.own_like(present);
+  const mode_t mode = exists ? present.st_mode & 07777 : mode_of_new_file(change.executable);
+  if (!next.fill(*change.after, mode) || !next.take_place(target)) return cannot("write", target);
+  return {};
+}
+
+Result<void> remove(const std::string& target, bool with_folder) {
+  if (::unlink(target.c_str()) != 0) return cannot("remove", target);
+  // One that is not empty stays, as it should.
+  if (with_folder) ::rmdir(std::string(parent_of(target)).c_str());
+  return {};
+}
+
+}  // namespace
+
+Result<FileText> read_settings(const std::string& path) {
+  auto text = read_file(path, kBytesMax);
+  if (text) return std::move(*text);
+  if (text.error() == std::errc::no_such_file_or_directory) return FileText();
+  return fail(Code::config_error, fmt::format("Cannot read {}: {}.", in_quotes(path),
+                                              std::make_error_code(text.error()).message()));
+}
+
+Result<void> apply(const FileChange& change) {
+  if (!change.is_needed()) return {};
+  const auto target = resolve_path("/", change.path);
+  if (!target) {
+    return fail(Code::unavailable, fmt::format("Cannot follow {}: {}.", in_quotes(change.path),
+                                               std::make_error_code(target.error()).message()));
+  }
+  const auto now = read_settings(target->path);
+  if (!now) return fail(now.error());
+  if (*now != change.before) {
+    return fail(
+        Code::transaction_conflict,
+        fmt::format("{} was changed by somebody else just now. Run it again.", in_quotes(change.path)));
+  }
+  return change.after ? write(target->path, change) : remove(target->path, change.in_own_folder);
+}
+
+}  // namespace leasehold

@@ -1,0 +1,33 @@
+// What is to become of one file, decided before anything is written.
+#pragma once
+
+#include <string>
+
+#include "init/hook_settings.h"
+#include "leasehold/result.h"
+
+namespace leasehold {
+
+struct FileChange {
+  std::string path;  // Absolute.
+  FileText before;
+  FileText after;              // Nothing: it is removed.
+  bool in_own_folder = false;  // Its folder goes with it, if it was the last there.
+  bool executable = false;     // Whether a file that is made can be run.
+
+  bool is_needed() const { return before != after; }
+};
+
+// A file that settings or hooks should be in; nothing if it does not exist. Error: config_error (it cannot be
+// read, or is larger than any such file).
+Result<FileText> read_settings(const std::string& path);
+
+// Makes the change as a whole or not at all. A file that exists keeps its mode; a link stays one, and what it
+// leads to is changed. Errors: unavailable (with what to do), transaction_conflict (somebody changed it
+// meanwhile).
+Result<void> apply(const FileChange& change);
+
+// The change as `diff -u` would show it, named `name`; empty if there is none.
+std::string unified_diff(const FileChange& change, std::string_view name);
+
+}  // namespace leasehold

@@ -1,0 +1,242 @@
+#include "init/hook_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "init/json_spans.h"
+
+namespace leasehold {
+namespace {
+
+constexpr std::string_view kHooks = "hooks";
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// How the author of a text breaks and indents lines.
+struct Habits {
+  std::string line_break = "\n";
+  std::string indent = "  ";
+};
+
+std::string_view indent_at(std::string_view text, std::size_t at) {
+  const std::size_t line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+  const std::size_t end = std::min(text.find_first_not_of(" \t", line), text.size());
+  return text.substr(line, end - line);
+}
+
+bool begins_line(std::string_view text, std::size_t at) {
+  const std::string_view indent = indent_at(text, at);
+  return indent.data() + indent.size() == text.data() + at && indent.data() != text.data();
+}
+
+Habits habits_of(std::string_view text, const JsonSpan& root) {
+  Habits habits;
+  if (text.find("\r\n") != std::string_view::npos) habits.line_break = "\r\n";
+  if (root.members.empty() || !begins_line(text, root.members.front().begin)) return habits;
+  const std::string_view indent = indent_at(text, root.members.front().begin);
+  if (!indent.empty()) habits.indent = indent;
+  return habits;
+}
+
+// One of our groups, where it stands.
+struct Place {
+  std::size_t event = 0;  // Which member of "hooks".
+  std::size_t group = 0;  // Which element of its list.
+  std::string event_name;
+  std::string_view text;
+};
+
+class Settings {
+ public:
+  static Result<Settings> read(std::string text) {
+    Settings settings;
+    settings.text_ = std::move(text);
+    if (auto done = settings.scan(); !done) return fail(done.error());
+    return settings;
+  }
+
+  const std::string& text() const { return text_; }
+  bool is_blank() const { return !root_; }
+
+  std::vector<Place> ours(HookHost host) const {
+    std::vector<Place> places;
+    if (hooks() == nullptr) return places;
+    const std::vector<JsonMember>& events = hooks()->value.members;
+    for (std::size_t event = 0; event < events.size(); ++event) {
+      const std::vector<JsonMember>& groups = events[event].value.members;
+      for (std::size_t group = 0; group < groups.size(); ++group) {
+        const std::string_view text =
+            std::string_view(text_).substr(groups[group].begin, groups[group].end() - groups[group].begin);
+        if (is_our_group(host, text)) places.push_back({event, group, events[event].name, text});
+      }
+    }
+    return places;
+  }
+
+  Result<void> add(const HookGroup& group) {
+    if (!root_) {
+      const std::size_t at = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+      return insert(at, "{ " + hooks_member(group, "", {}) + " }");
+    }
+    const Habits habits = habits_of(text_, *root_);
+    if (hooks() == nullptr) {
+      const std::string indent = child_indent(*root_, habits);
+      return append(*root_, indent, hooks_member(group, indent, habits), habits);
+    }
+    const JsonSpan& all = hooks()->value;
+    if (const JsonMember* event = all.find(group.event)) {
+      return append(event->value, child_indent(event->value, habits), group.text(), habits);
+    }
+    const std::string indent = child_indent(all, habits);
+    return append(all, indent, event_member(group, indent, habits), habits);
+  }
+
+  // False: nothing is left of the file.
+  Result<bool> remove(const Place& place) {
+    const JsonSpan& all = hooks()->value;
+    const JsonSpan& event = all.members[place.event].value;
+    if (!holds_only_what_we_made(event)) return erase(event, place.group);
+    if (!holds_only_what_we_made(all)) return erase(all, place.event);
+    if (!holds_only_what_we_made(*root_)) return erase(*root_, hooks_index());
+    if (text_[root_->begin + 1] != ' ') return false;
+    text_.erase(root_->begin, root_->end - root_->begin);
+    return rescan();
+  }
+
+ private:
+  Result<void> scan() {
+    auto root = json_spans(text_);
+    if (!root) return fail(root.error());
+    root_ = std::move(*root);
+    if (!root_) return {};
+    if (root_->kind != '{') return fail(Code::invalid_argument, "line 1: it is no JSON object");
+    if (hooks() == nullptr) return {};
+    if (hooks()->value.kind != '{') return wrong(*hooks(), "an object");
+    for (const JsonMember& event : hooks()->value.members) {
+      if (event.value.kind != '[') return wrong(event, "a list");
+    }
+    return {};
+  }
+
+  Result<bool> rescan() {
+    if (auto done = scan(); !done) return fail(done.error());
+    return true;
+  }
+
+  std::unexpected<Error> wrong(const JsonMember& member, std::string_view wanted) const {
+    const auto line =
+        std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(member.begin), '\n');
+    return fail(Code::invalid_argument,
+                fmt::format("line {}: \"{}\" has to be {}", line + 1, member.name, wanted));
+  }
+
+  const JsonMember* hooks() const { return root_ ? root_->find(kHooks) : nullptr; }
+  std::size_t hooks_index() const { return static_cast<std::size_t>(hooks() - root_->members.data()); }
+
+  std::string child_indent(const JsonSpan& container, const Habits& habits) const {
+    for (const JsonMember& sibling : container.members) {
+      if (begins_line(text_, sibling.begin)) return std::string(indent_at(text_, sibling.begin));
+    }
+    return std::string(indent_at(text_, container.begin)) + habits.indent;
+  }
+
+  static std::string event_member(const HookGroup& group, const std::string& indent, const Habits& habits) {
+    return fmt::format("\"{0}\": [{1}{2}{3}{4}{1}{2}]", group.event, habits.line_break, indent, habits.indent,
+                       group.text());
+  }
+
+  static std::string hooks_member(const HookGroup& group, const std::string& indent, const Habits& habits) {
+    const std::string deeper = indent + habits.indent;
+    return fmt::format("\"{0}\": {{{1}{2}{3}{1}{4}}}", kHooks, habits.line_break, deeper,
+                       event_member(group, deeper, habits), indent);
+  }
+
+  Result<void> insert(std::size_t at, const std::string& what) {
+    text_.insert(at, what);
+    return scan();
+  }
+
+  Result<void> append(const JsonSpan& container, const std::string& indent, const std::string& what,
+                      const Habits& habits) {
+    if (container.members.empty()) return insert(container.begin + 1, what);
+    return insert(container.members.back().end(), fmt::format(",{}{}{}", habits.line_break, indent, what));
+  }
+
+  static bool holds_only_what_we_made(const JsonSpan& container) {
+    return container.members.size() == 1 && container.members.front().begin != container.begin + 1;
+  }
+
+  // Takes out one member, and the comma that is too many then.
+  Result<bool> erase(const JsonSpan& container, std::size_t index) {
+    const std::vector<JsonMember>& members = container.members;
+    std::size_t begin = members[index].begin;
+    std::size_t end = members[index].end();
+    if (index > 0) {
+      begin = members[index - 1].end();
+    } else if (members.size() > 1) {
+      end = members[1].begin;
+    }
+    text_.erase(begin, end - begin);
+    return rescan();
+  }
+
+  std::string text_;
+  std::optional<JsonSpan> root_;
+};
+
+bool is_same_json(std::string_view one, std::string_view other) {
+  boost::system::error_code error;
+  return boost::json::parse(one, error) == boost::json::parse(other, error) && !error;
+}
+
+bool has_all(const Settings& settings, HookHost host, std::span<const HookGroup> groups) {
+  const std::vector<Place> places = settings.ours(host);
+  return places.size() == groups.size() && std::ranges::all_of(groups, [&](const HookGroup& group) {
+           return std::ranges::any_of(places, [&](const Place& place) {
+             return place.event_name == group.event && is_same_json(place.text, group.text());
+           });
+         });
+}
+
+}  // namespace
+
+Result<std::string> with_groups(const FileText& text, HookHost host, std::span<const HookGroup> groups) {
+  if (text) {
+    const auto present = Settings::read(*text);
+    if (!present) return fail(present.error());
+    if (has_all(*present, host, groups)) return *text;
+  }
+  const auto bare = without_groups(text, host);
+  if (!bare) return fail(bare.error());
+  // A file of our own begins as an object with one line, which goes as soon as there is something in it.
+  auto settings = Settings::read(bare->value_or(std::string("{\n}\n")));
+  if (!settings) return fail(settings.error());
+  for (const HookGroup& group : groups) {
+    if (auto added = settings->add(group); !added) return fail(added.error());
+  }
+  std::string result = settings->text();
+  if (!*bare) result.replace(0, 1, "{\n  ");
+  return result;
+}
+
+Result<FileText> without_groups(const FileText& text, HookHost host) {
+  if (!text) return text;
+  auto settings = Settings::read(*text);
+  if (!settings) return fail(settings.error());
+  // From the last to the first: each was put behind the one before.
+  for (auto places = settings->ours(host); !places.empty(); places = settings->ours(host)) {
+    const auto left = settings->remove(places.back());
+    if (!left) return fail(left.error());
+    if (!*left) return FileText();
+  }
+  return settings->text();
+}
+
+bool has_groups(const FileText& text, HookHost host, std::span<const HookGroup> groups) {
+  if (!text) return false;
+  const auto settings = Settings::read(*text);
+  return settings && has_all(*settings, host, groups);
+}
+
+}  // namespace leasehold

@@ -1,0 +1,50 @@
+// lease init: what has to change in a project so that its agents and its git ask us, and how it is taken
+// back.
+//
+// Everything is planned before anything is written, so a file that cannot be understood stops the whole.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "init/agent_hooks.h"
+#include "init/file_change.h"
+#include "init/git_hooks.h"
+#include "leasehold/result.h"
+#include "workspace/workspace.h"
+
+namespace leasehold {
+
+struct InitRequest {
+  Workspace workspace;
+  std::vector<HookHost> hosts;
+  HookWishes wishes;
+  std::optional<GitPlace> git;    // Nothing: hooks of git are left alone.
+  bool project_settings = false;  // Also make, or take away, .leasehold.toml.
+};
+
+using InitStep = std::variant<FileMove, FileChange, GitSection>;
+using InitPlan = std::vector<InitStep>;  // To be done in this order.
+
+// Errors: config_error (a file that cannot be understood; the message names it and the line), unavailable.
+Result<InitPlan> plan_install(const InitRequest& request);
+Result<InitPlan> plan_uninstall(const InitRequest& request);
+
+// Stops at the first step that fails; those before it stay done, and running it again does the rest.
+Result<void> carry_out(const InitPlan& plan, const std::string& root);
+
+// How variables are looked up, like getenv(3).
+using Lookup = std::function<const char*(const char* name)>;
+
+// The agents that are on PATH, have a folder in the user's home or left one in this project.
+std::vector<HookHost> installed_hosts(const std::string& root, const Lookup& variables);
+
+// Where on PATH a program is. Nothing: it is not there.
+std::optional<std::string> on_path(std::string_view program, const Lookup& variables);
+
+// Whether a host of this project calls us, as far as its files tell.
+bool calls_us(const std::string& root, HookHost host);
+
+}  // namespace leasehold

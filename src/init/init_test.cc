@@ -1,0 +1,312 @@
+// A project on a real disk: what init writes, and what it leaves behind when it is taken back.
+#include "init/init.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "config/settings.h"
+#include "init/default_settings.h"
+#include "init/git_place.h"
+#include "init/marked_block.h"
+#include "run/capture.h"
+#include "support/temp_folder.h"
+
+namespace leasehold {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Init : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder.path() + "/" + name; }
+
+  void write(const std::string& name, const std::string& text, fs::perms mode = fs::perms(0644)) const {
+    fs::create_directories(fs::path(path(name)).parent_path());
+    std::ofstream(path(name), std::ios::binary) << text;
+    fs::permissions(path(name), mode);
+  }
+
+  std::string text(const std::string& name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  // Every file and link there is, with its bytes and its mode.
+  std::map<std::string, std::string> everything() const {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
+      const std::string name = entry.path().lexically_relative(folder.path());
+      if (entry.is_symlink()) all[name] = "-> " + fs::read_symlink(entry.path()).string();
+      if (!entry.is_regular_file()) continue;
+      all[name] += std::to_string(static_cast<int>(entry.status().permissions())) + ' ' + text(name);
+    }
+    return all;
+  }
+
+  InitRequest request(bool git = false) const {
+    InitRequest request = {.workspace = *find_workspace(folder.path()),
+                           .hosts = {HookHost::claude_code, HookHost::codex},
+                           .project_settings = true};
+    if (git) {
+      auto place = find_git_place(folder.path(), request.workspace.git_common_dir);
+      EXPECT_TRUE(place) << (place ? "" : place.error().message);
+      if (place) request.git = *place;
+      if (request.git && git_version) request.git->version = *git_version;
+    }
+    return request;
+  }
+
+  void run(const Result<InitPlan>& plan) const {
+    ASSERT_TRUE(plan) << plan.error().message;
+    const auto done = carry_out(*plan, folder.path());
+    EXPECT_TRUE(done) << done.error().message;
+  }
+  void install(bool git = false) const { run(plan_install(request(git))); }
+  void uninstall(bool git = false) const { run(plan_uninstall(request(git))); }
+
+  void expect_that_everything_comes_back(bool git = false) const {
+    const auto before = everything();
+    install(git);
+    EXPECT_NE(everything(), before);
+    const auto again = plan_install(request(git));
+    EXPECT_TRUE(again && again->empty()) << "a second time there is nothing to do";
+    uninstall(git);
+    EXPECT_EQ(everything(), before);
+  }
+
+  void git(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "git");
+    const auto done = capture(arguments, folder.path());
+    EXPECT_TRUE(done) << done.error().message;
+  }
+
+  const TempFolder folder;
+  std::optional<GitVersion> git_version;  // Pretended; without it the one that is installed.
+};
+
+TEST_F(Init, AnEmptyFolderIsEmptyAgain) {
+  expect_that_everything_comes_back();
+  EXPECT_TRUE(fs::exists(folder.path()));
+  EXPECT_TRUE(fs::is_empty(folder.path())) << "folders of our own go, too";
+}
+
+TEST_F(Init, SettingsThatWereThereComeBackByteForByte) {
+  write(".claude/settings.json", "{\r\n\t\"model\": \"x\"\r\n}", fs::perms(0600));
+  write(".codex/hooks.json", "");
+  write(".codex/config.toml", "# mine\nmodel = \"y\"");
+  write(".leasehold.toml", "ttl = \"1m\"\n");
+  expect_that_everything_comes_back();
+}
+
+TEST_F(Init, ALinkStaysALinkAndWhatItLeadsToIsChanged) {
+  write("dotfiles/settings.json", "{}\n", fs::perms(0640));
+  fs::create_directories(path(".claude"));
+  fs::create_symlink("../dotfiles/settings.json", path(".claude/settings.json"));
+  fs::create_directories(path(".codex"));
+  fs::create_symlink("../dotfiles/not-yet.json", path(".codex/hooks.json"));
+
+  expect_that_everything_comes_back();
+
+  install();
+  EXPECT_TRUE(fs::is_symlink(path(".claude/settings.json")));
+  EXPECT_TRUE(text("dotfiles/settings.json").contains("lease"));
+  EXPECT_TRUE(text("dotfiles/not-yet.json").contains("lease"));
+}
+
+TEST_F(Init, WhatIsNoJsonStopsTheWhole) {
+  write(".codex/hooks.json", "{\n// mine\n}");
+  const auto before = everything();
+
+  const auto plan = plan_install(request());
+
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, Code::config_error);
+  EXPECT_TRUE(plan.error().message.contains(".codex/hooks.json: line 2: ")) << plan.error().message;
+  EXPECT_EQ(everything(), before);
+}
+
+TEST_F(Init, WhatIsNoTomlStopsTheWhole) {
+  write(".codex/config.toml", "a = 1\nb = = 2\n");
+  const auto plan = plan_install(request());
+  ASSERT_FALSE(plan);
+  EXPECT_TRUE(plan.error().message.contains(".codex/config.toml: line 2: ")) << plan.error().message;
+}
+
+TEST_F(Init, CodexHooksInTomlGetOursBesideThem) {
+  write(".codex/config.toml",
+        "[[hooks.Stop]]\r\n[[hooks.Stop.hooks]] # mine\r\ntype = \"command\"\r\ncommand = \"x\"");
+  expect_that_everything_comes_back();
+
+  install();
+  EXPECT_FALSE(fs::exists(path(".codex/hooks.json"))) << "Codex warns of two places";
+  const auto table = parse_toml(text(".codex/config.toml"));
+  ASSERT_TRUE(table);
+  const auto* hooks = table->find("hooks")->as<TomlTable>();
+  EXPECT_EQ(hooks->find("Stop")->as<TomlArray>()->size(), 2U);
+  EXPECT_EQ(hooks->find("PreToolUse")->as<TomlArray>()->size(), 2U);
+  EXPECT_TRUE(calls_us(folder.path(), HookHost::codex));
+}
+
+TEST_F(Init, CodexHooksThatNothingCanBeAddedToAreRefused) {
+  write(".codex/config.toml", "[hooks]\nPreToolUse = []\n");
+  EXPECT_FALSE(plan_install(request()));
+}
+
+TEST_F(Init, ProjectSettingsThatWereChangedStay) {
+  install();
+  write(".leasehold.toml", text(".leasehold.toml") + "ttl = \"1m\"\n");
+  uninstall();
+  EXPECT_TRUE(fs::exists(path(".leasehold.toml")));
+}
+
+TEST_F(Init, DefaultSettingsShowTheDefaults) {
+  std::string uncommented;
+  std::string_view rest = default_settings();
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n') + 1);
+    rest.remove_prefix(line.size());
+    if (line.starts_with("# ") && line.contains(" = ")) uncommented += line.substr(2);
+  }
+  const auto table = parse_toml(uncommented);
+  ASSERT_TRUE(table) << uncommented;
+  const Policy policy;
+  std::size_t known = 0;
+  for (const TomlEntry& entry : table->entries) {
+    const SettingSpec* spec = find_setting(entry.key);
+    if (spec == nullptr) continue;
+    ++known;
+    const bool* flag = entry.value.as<bool>();
+    const std::string shown = flag != nullptr ? (*flag ? "true" : "false") : *entry.value.as<std::string>();
+    EXPECT_EQ(*parse_setting(*spec, shown), spec->current(policy)) << entry.key;
+  }
+  EXPECT_EQ(known, 5U);
+}
+
+TEST_F(Init, AFileThatSomebodyChangedMeanwhileIsNotOverwritten) {
+  write(".claude/settings.json", "{}");
+  const auto plan = plan_install(request());
+  write(".claude/settings.json", "{\"a\":1}");
+  const auto done = carry_out(*plan, folder.path());
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Code::transaction_conflict);
+  EXPECT_EQ(text(".claude/settings.json"), "{\"a\":1}");
+}
+
+TEST_F(Init, FindsAgentsByProgramHomeAndProject) {
+  std::map<std::string, std::string> set = {{"PATH", "/nowhere:" + path("bin")}, {"HOME", path("home")}};
+  const Lookup variables = [&](const char* name) -> const char* {
+    return set.contains(name) ? set[name].c_str() : nullptr;
+  };
+  EXPECT_TRUE(installed_hosts(folder.path(), variables).empty());
+  write("bin/claude", "", fs::perms(0755));
+  EXPECT_EQ(installed_hosts(folder.path(), variables), std::vector{HookHost::claude_code});
+  fs::create_directories(path("home/.codex"));
+  EXPECT_EQ(installed_hosts(folder.path(), variables).size(), 2U);
+  fs::remove(path("bin/claude"));
+  fs::create_directories(path(".claude"));
+  EXPECT_EQ(installed_hosts(folder.path(), variables).size(), 2U);
+}
+
+class InitGit : public Init {
+ protected:
+  InitGit() {
+    git({"init", "-q", "-b", "main", "."});
+    fs::remove_all(path(".git/hooks"));
+    fs::create_directories(path(".git/hooks"));
+  }
+};
+
+TEST_F(InitGit, HooksOfEveryKindComeBackAsTheyWere) {
+  const std::string hooks[] = {
+      "#!/bin/sh\necho mine\n",
+      "#!/usr/bin/env bash\nexec mine",
+      "#!/bin/sh",
+      "echo no first line\n",
+      "#!/usr/bin/env python3\nprint('mine')\n",
+      std::string("\x7f"
+                  "ELF\0\0",
+                  6),
+      "",
+  };
+  for (const std::string& hook : hooks) {
+    write(".git/hooks/pre-commit", hook, fs::perms(0755));
+    expect_that_everything_comes_back(true);
+    write(".git/hooks/pre-commit", hook, fs::perms(0644));  // Switched off.
+    expect_that_everything_comes_back(true);
+  }
+  fs::remove(path(".git/hooks/pre-commit"));
+  expect_that_everything_comes_back(true);
+}
+
+TEST_F(InitGit, AHookThatIsALinkComesBackAsOne) {
+  write("scripts/check.py", "#!/usr/bin/python3\n", fs::perms(0755));
+  fs::create_symlink("../../scripts/check.py", path(".git/hooks/pre-commit"));
+  expect_that_everything_comes_back(true);
+}
+
+TEST_F(InitGit, HuskysScriptsAreTheUsersOwn) {
+  write(".husky/_/pre-commit", "#!/usr/bin/env sh\n. \"${0%/*}/h\"\n", fs::perms(0755));
+  write(".husky/pre-commit", "npm test\n");
+  git({"config", "core.hooksPath", ".husky/_"});
+  expect_that_everything_comes_back(true);
+  install(true);
+  EXPECT_TRUE(has_block(text(".husky/pre-commit")));
+  EXPECT_TRUE(has_block(text(".husky/post-commit")));
+  EXPECT_FALSE(has_block(text(".husky/_/pre-commit")));
+}
+
+TEST_F(InitGit, HooksThatOtherRepositoriesUseAreLeftAlone) {
+  const TempFolder elsewhere;
+  git({"config", "core.hooksPath", elsewhere.path()});
+  const auto plan = plan_install(request(true));
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, Code::config_error);
+  EXPECT_TRUE(plan.error().message.contains("lease git-hook pre-commit")) << plan.error().message;
+  EXPECT_TRUE(plan_uninstall(request(true)));
+}
+
+TEST_F(InitGit, ARecentGitIsToldInItsConfiguration) {
+  git_version = kConfiguredHooks;
+  write(".git/hooks/pre-commit", "#!/bin/sh\n", fs::perms(0755));
+  expect_that_everything_comes_back(true);
+  install(true);
+  EXPECT_EQ(text(".git/hooks/pre-commit"), "#!/bin/sh\n");
+  EXPECT_EQ(git_value(folder.path(), "hook.lease-pre-commit.event"), "pre-commit");
+  EXPECT_TRUE(
+      git_value(folder.path(), "hook.lease-post-commit.command")->contains("lease git-hook post-commit"));
+}
+
+TEST_F(InitGit, ALinkedWorktreeSharesTheHooksOfItsRepository) {
+  git({"-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "--allow-empty", "-m", "x"});
+  const TempFolder other;
+  git({"worktree", "add", "-q", other.path() + "/tree"});
+  const auto place = find_git_place(other.path() + "/tree", path(".git"));
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->hooks_folder, path(".git/hooks"));
+  EXPECT_FALSE(place->is_shared);
+}
+
+TEST_F(InitGit, WhereOthersMovedOursItIsTakenOutAsWell) {
+  install(true);
+  fs::rename(path(".git/hooks/pre-commit"), path(".git/hooks/pre-commit.legacy"));
+  write(".git/hooks/pre-commit", "#!/bin/sh\n# File generated by pre-commit\n", fs::perms(0755));
+  uninstall(true);
+  EXPECT_FALSE(fs::exists(path(".git/hooks/pre-commit.legacy")));
+  EXPECT_EQ(text(".git/hooks/pre-commit"), "#!/bin/sh\n# File generated by pre-commit\n");
+}
+
+TEST(GitVersion, IsReadFromWhatGitPrints) {
+  EXPECT_EQ(parse_git_version("git version 2.39.5\n"), (GitVersion{2, 39}));
+  EXPECT_EQ(parse_git_version("git version 2.54.0.rc1 (Apple Git-1)\n"), (GitVersion{2, 54}));
+  EXPECT_GE(*parse_git_version("git version 3.0\n"), kConfiguredHooks);
+  EXPECT_LT(*parse_git_version("git version 2.53.9\n"), kConfiguredHooks);
+  EXPECT_FALSE(parse_git_version("hub version 2"));
+  EXPECT_FALSE(parse_git_version("git version x"));
+}
+
+}  // namespace
+}  // namespace leasehold

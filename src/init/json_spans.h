@@ -1,0 +1,41 @@
+// Where the parts of a JSON text stand, so that something can be put in or taken out and every other byte
+// stays as its author wrote it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leasehold/result.h"
+
+namespace leasehold {
+
+struct JsonSpan;
+struct JsonMember;
+
+struct JsonSpan {
+  std::size_t begin = 0;            // The first byte of the value.
+  std::size_t end = 0;              // Behind its last.
+  char kind = 0;                    // '{', '[', or the first byte of something else.
+  std::vector<JsonMember> members;  // Of an object, in the order of the text. Of an array: without names.
+
+  // Null: there is none of this name.
+  const JsonMember* find(std::string_view name) const;
+};
+
+struct JsonMember {
+  std::size_t begin = 0;  // Of the name; in an array of the value.
+  std::string name;
+  JsonSpan value;
+
+  std::size_t end() const { return value.end; }
+};
+
+// Total: any bytes give the spans or an error. Nothing but blanks, maybe behind a byte order mark, gives
+// nothing: there is no value. Errors: invalid_argument, saying in which line (the text is no JSON, or an
+// object has a name twice).
+Result<std::optional<JsonSpan>> json_spans(std::string_view text);
+
+}  // namespace leasehold
