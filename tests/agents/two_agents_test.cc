@@ -1,0 +1,128 @@
+// What `lease init` is for: two agents that never heard of leases, and one file.
+#include <gtest/gtest.h>
+
+#include "agent_scene.h"
+
+namespace leasehold {
+namespace {
+
+class TwoAgents : public AgentScene, public testing::WithParamInterface<Agent> {
+ protected:
+  Agent one() const { return GetParam(); }
+  Agent other() const { return one() == Agent::claude ? Agent::codex : Agent::claude; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Agents, TwoAgents, testing::Values(Agent::claude, Agent::codex),
+                         [](const auto& named) { return named.param == Agent::claude ? "Claude" : "Codex"; });
+
+TEST_P(TwoAgents, AWriteToAHeldFileIsDeniedAndGoesThroughAfterTheRelease) {
+  const auto holder = start(other(), "holder.log",
+                            prepared(other(), "src/a.txt",
+                                     {edit(other(), "src/a.txt", "one", "two"), shell(other(), "touch held"),
+                                      lease(other(), "release src/a.txt", "denied"),
+                                      shell(other(), "touch released"), shell(other(), "true", "end")}));
+  ASSERT_TRUE(comes("held")) << holder->out();
+  ASSERT_EQ(read("src/a.txt"), "two\n");
+
+  const auto writer = start(one(), "writer.log",
+                            prepared(one(), "src/a.txt",
+                                     {edit(one(), "src/a.txt", "two", "three"), shell(one(), "touch denied"),
+                                      edit(one(), "src/a.txt", "two", "four", "go")}));
+  ASSERT_TRUE(comes("denied")) << writer->out();
+  EXPECT_EQ(read("src/a.txt"), "two\n") << "the write was not let through";
+  const std::string told = read("writer.log");
+  const std::string who = other() == Agent::claude ? "claude-code" : "codex";
+  EXPECT_TRUE(contains(told, "src/a.txt is leased by " + who)) << told;
+  EXPECT_TRUE(contains(told, "try this write again once")) << told;
+
+  ASSERT_TRUE(comes("released"));
+  sleep(2);  // The one retry is due a second after the denial.
+  write("go", "");
+
+  EXPECT_EQ(writer->wait().exit, 0);
+  EXPECT_EQ(read("src/a.txt"), "four\n") << read("writer.log");
+  write("end", "");
+  EXPECT_EQ(holder->wait().exit, 0);
+}
+
+TEST_P(TwoAgents, TwoSessionsOfOneAgentAreTwoOwners) {
+  const auto holder = start(one(), "holder.log",
+                            prepared(one(), "src/a.txt",
+                                     {edit(one(), "src/a.txt", "one", "two"), shell(one(), "touch held"),
+                                      shell(one(), "true", "end")}));
+  ASSERT_TRUE(comes("held")) << holder->out();
+
+  // Over the whole file: for Codex that is a patch through the shell.
+  const Step over =
+      one() == Agent::claude
+          ? Step{"Write", {{"file_path", path("src/a.txt")}, {"content", "three\n"}}}
+          : shell(one(),
+                  "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/a.txt\n@@\n-two\n+three\n"
+                  "*** End Patch\nEOF");
+  EXPECT_EQ(start(one(), "writer.log", prepared(one(), "src/a.txt", {over}))->wait().exit, 0);
+
+  EXPECT_EQ(read("src/a.txt"), "two\n");
+  EXPECT_TRUE(contains(read("writer.log"), "src/a.txt is leased by")) << read("writer.log");
+  write("end", "");
+  EXPECT_EQ(holder->wait().exit, 0);
+}
+
+TEST_P(TwoAgents, TheEndOfASessionFreesItsFiles) {
+  const auto holder =
+      start(one(), "holder.log",
+            {add(one(), "src/new.txt"), shell(one(), "touch held"), shell(one(), "true", "end")});
+  ASSERT_TRUE(comes("held")) << holder->out();
+  EXPECT_FALSE(is_free("src/new.txt"));
+
+  write("end", "");
+  EXPECT_EQ(holder->wait().exit, 0);
+
+  EXPECT_TRUE(is_free("src/new.txt"));
+  EXPECT_EQ(read("src/new.txt"), "new\n");
+}
+
+TEST_P(TwoAgents, AKilledAgentsFilesAreFreeAtOnce) {
+  const auto holder = start(one(), "holder.log",
+                            prepared(one(), "src/a.txt",
+                                     {edit(one(), "src/a.txt", "one", "two"), shell(one(), "touch held"),
+                                      shell(one(), "true", "never")}));
+  ASSERT_TRUE(comes("held")) << holder->out();
+  holder->signal(SIGKILL);
+  holder->wait();
+
+  const Ran next =
+      start(other(), "next.log", prepared(other(), "src/a.txt", {edit(other(), "src/a.txt", "two", "three")}))
+          ->wait();
+
+  EXPECT_EQ(next.exit, 0);
+  EXPECT_EQ(read("src/a.txt"), "three\n") << read("next.log");
+  EXPECT_TRUE(contains(as("x", {"history", "src/a.txt"}).out, "owner_dead"));
+}
+
+TEST_P(TwoAgents, ASubagentIsAnOwnerOfItsOwnUntilItStops) {
+  const auto main = start(one(), "main.log",
+                          {subagent(one(), "sub.log",
+                                    {add(one(), "src/new.txt"), lease(one(), "ls --json > during"),
+                                     shell(one(), "touch ready", "seen")}),
+                           lease(one(), "ls --json > after", "ready"), shell(one(), "true", "end")});
+  ASSERT_TRUE(has_lines("sub.log", 2)) << main->out();
+  const std::string agent = one() == Agent::claude ? "claude-code" : "codex";
+  const json::value during = json::parse(read("during"));
+  const std::string sub(during.at("leases").at(0).at("agent_id").as_string());
+  EXPECT_TRUE(sub.starts_with(agent + "/")) << sub;
+
+  write("seen", "");
+  const bool handed_over = eventually([&] {
+    const json::array now = leases();
+    return now.size() == 1 && now[0].at("agent_id").as_string() == agent &&
+           now[0].at("session_id") == during.at("leases").at(0).at("session_id");
+  });
+  EXPECT_TRUE(handed_over) << "when it stops, its main agent has its files";
+
+  write("end", "");
+  EXPECT_EQ(main->wait().exit, 0);
+  EXPECT_TRUE(is_free("src/new.txt"));
+}
+
+}  // namespace
+}  // namespace leasehold

@@ -1,0 +1,53 @@
+// A program that still runs: tests look at it, signal it and then wait for its end.
+#pragma once
+
+#include <csignal>
+
+#include "run_lease.h"
+
+namespace leasehold {
+
+class StartedProgram {
+ public:
+  // `command`: the program's path, and its arguments. It reads nothing.
+  explicit StartedProgram(std::vector<std::string> command, std::vector<std::string> environment,
+                          const std::string& cwd = {}) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (!cwd.empty()) posix_spawn_file_actions_addchdir_np(&actions, cwd.c_str());
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, out_.fd(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, err_.fd(), STDERR_FILENO);
+    EXPECT_EQ(posix_spawn(&pid_, command.front().c_str(), &actions, nullptr, pointers(command).data(),
+                          pointers(environment).data()),
+              0)
+        << command.front();
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  StartedProgram(const StartedProgram&) = delete;
+  StartedProgram& operator=(const StartedProgram&) = delete;
+  ~StartedProgram() {
+    signal(SIGKILL);
+    (void)wait();
+  }
+
+  pid_t pid() const { return pid_; }
+  std::string out() const { return out_.text(); }
+  void signal(int number) const {
+    if (pid_ > 0) kill(pid_, number);
+  }
+  std::string out() const { return out_.text(); }  // So far.
+  Ran wait() {
+    int status = 0;
+    if (pid_ <= 0 || waitpid(pid_, &status, 0) != pid_) return {};
+    pid_ = 0;
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out_.text(), err_.text()};
+  }
+
+ private:
+  const ScratchFile out_;
+  const ScratchFile err_;
+  pid_t pid_ = 0;
+};
+
+}  // namespace leasehold
