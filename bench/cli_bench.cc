@@ -26,6 +26,7 @@ struct Contender {
   std::vector<std::string> command;
   std::vector<std::string> after;  // Run outside the time, to be ready for the next.
   std::vector<double> times_ms;
+  std::string input = {};  // A file of the place that it reads.
 };
 
 // Everything in one folder that is gone afterwards.
@@ -47,17 +48,16 @@ class Place {
   }
   const std::string& path() const { return path_; }
 
-  pid_t start(const std::vector<std::string>& command, bool quiet = true) const {
+  pid_t start(const std::vector<std::string>& command, const std::string& input = {}) const {
     std::vector<char*> arguments;
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addchdir_np(&actions, path_.c_str());
-    if (quiet) {
-      posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-      posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    }
+    if (!input.empty()) posix_spawn_file_actions_addopen(&actions, 0, input.c_str(), O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     pid_t pid = -1;
     const int failed = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -67,8 +67,8 @@ class Place {
     if (const pid_t pid = start(command); pid > 0) servers_.push_back(pid);
   }
   // The exit status; -1: it could not be run.
-  int run(const std::vector<std::string>& command) const {
-    const pid_t pid = start(command);
+  int run(const std::vector<std::string>& command, const std::string& input = {}) const {
+    const pid_t pid = start(command, input);
     int status = 0;
     if (pid < 0 || waitpid(pid, &status, 0) != pid) return -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -101,6 +101,12 @@ std::vector<Contender> contenders(Place& place, const std::string& lease) {
   const std::string token = output_of(
       fmt::format("cd {} && {} ls --json | sed 's/.*\"token\":\\([0-9]*\\).*/\\1/'", folder, lease));
   const std::string token_word = token.substr(0, token.find('\n'));
+  // An agent that writes a file it holds, and one that writes a file of another.
+  for (const char* const name : {"own", "file"}) {
+    std::ofstream(folder + "/" + name + ".json") << fmt::format(
+        R"({{"session_id":"s","cwd":"{0}","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{{"file_path":"{0}/{1}"}}}})",
+        folder, name);
+  }
   return {
       {"flock -n FILE true", {"flock", "-n", "file", "true"}, {}, {}},
       {"lease check", {lease, "check", "file", "--token", token_word, "--agent", "ann"}, {}, {}},
@@ -108,6 +114,8 @@ std::vector<Contender> contenders(Place& place, const std::string& lease) {
        {lease, "acquire", "other", "--agent", "bob"},
        {lease, "release", "other", "--agent", "bob"},
        {}},
+      {"lease hook, allowed", {lease, "hook", "claude-code"}, {}, {}, "own.json"},
+      {"lease hook, denied", {lease, "hook", "claude-code"}, {}, {}, "file.json"},
       {"redis-cli SET NX PX", {"redis-cli", "-s", socket, "SET", "k", "v", "NX", "PX", "1000"}, {}, {}},
       {"sqlite3 BEGIN IMMEDIATE",
        {"sqlite3", "db", "BEGIN IMMEDIATE; INSERT INTO t VALUES(1); COMMIT;"},
@@ -121,7 +129,7 @@ std::vector<Contender> contenders(Place& place, const std::string& lease) {
 
 void time_one(const Place& place, Contender& one) {
   const auto began = Clock::now();
-  const int status = place.run(one.command);
+  const int status = place.run(one.command, one.input);
   const std::chrono::duration<double, std::milli> took = Clock::now() - began;
   if (status == 0) one.times_ms.push_back(took.count());
   if (!one.after.empty()) place.run(one.after);
@@ -130,10 +138,10 @@ void time_one(const Place& place, Contender& one) {
 // False: it is not installed, or fails.
 bool is_ready(const Place& place, const Contender& one) {
   for (int i = 0; i < kWarmUps; ++i) {
-    if (place.run(one.command) != 0) {
+    if (place.run(one.command, one.input) != 0) {
       // A server may not listen yet.
-      for (int tries = 0; tries < 100 && place.run(one.command) != 0; ++tries) usleep(20'000);
-      if (place.run(one.command) != 0) return false;
+      for (int tries = 0; tries < 100 && place.run(one.command, one.input) != 0; ++tries) usleep(20'000);
+      if (place.run(one.command, one.input) != 0) return false;
     }
     if (!one.after.empty()) place.run(one.after);
   }
@@ -175,6 +183,8 @@ int run(const std::string& json_path) {
   }
   compare(report, all, "lease check", "flock -n FILE true", "<= 1.0");
   compare(report, all, "lease acquire", "flock -n FILE true", "<= 1.5");
+  compare(report, all, "lease hook, allowed", "lease check", "<= 1.3");
+  compare(report, all, "lease hook, denied", "lease check", "<= 1.3");
   for (const char* own : {"lease check", "lease acquire"}) {
     compare(report, all, own, "redis-cli SET NX PX", "< 1.0");
     compare(report, all, own, "node -e 0", "<= 0.033");

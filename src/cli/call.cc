@@ -55,12 +55,19 @@ Result<std::string> current_folder() {
   return fail(Code::invalid_path, "The current folder is gone or cannot be read. Change to another one.");
 }
 
-Result<OpenWorkspace*> Call::workspace(bool create, bool only_managed) {
-  if (workspace_) return workspace_.get();
+Result<std::string> Call::place() const {
   auto folder = current_folder();
   if (!folder) return fail(folder.error());
-  cwd_ = arguments_.text("workspace").value_or(*folder);
-  if (!cwd_.starts_with('/')) cwd_ = *folder + "/" + cwd_;
+  const auto asked = arguments_.text("workspace");
+  if (!asked) return folder;
+  return asked->starts_with('/') ? *asked : *folder + "/" + *asked;
+}
+
+Result<OpenWorkspace*> Call::workspace(bool create, bool only_managed) {
+  if (workspace_) return workspace_.get();
+  auto folder = place();
+  if (!folder) return fail(folder.error());
+  cwd_ = *std::move(folder);
   auto settings = settings_of(arguments_);
   if (!settings) return fail(settings.error());
   OpenOptions options = {.place = cwd_,

@@ -28,6 +28,9 @@ class Call {
   const Arguments& arguments() const { return arguments_; }
   const Output& out() const { return out_; }
 
+  // The folder that was asked for (-C), else where the program was started. Error: invalid_path.
+  Result<std::string> place() const;
+
   // Opens the workspace at the first call. `create`: also make a store where there is none; but with
   // `only_managed` not in a folder that nobody asked to guard: that is not_found.
   Result<OpenWorkspace*> workspace(bool create = false, bool only_managed = false);

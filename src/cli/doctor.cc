@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <set>
 
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/past.h"
+#include "init/init.h"
+#include "init/rehearsal.h"
 #include "util/path_text.h"
 #include "util/utf8.h"
 
@@ -102,8 +106,7 @@ Finding history_fold(const Board& board, const std::vector<Event>& events) {
               missing, surplus)};
 }
 
-Result<std::vector<Finding>> examine(Call& call) {
-  const bool repair = call.arguments().has("repair");
+Result<std::vector<Finding>> examine_store(Call& call, bool repair) {
   const auto opened = call.workspace();
   if (!opened && opened.error().code == Code::not_found)
     return std::vector<Finding>{{"store", Health::good, "there is none yet: nothing was ever leased here"}};
@@ -127,6 +130,55 @@ Result<std::vector<Finding>> examine(Call& call) {
   findings.push_back(history_fold(*after, *events));
   for (const std::string& note : workspace.notes()) findings.push_back({"settings", Health::odd, note});
   return findings;
+}
+
+const char* environment(const char* name) { return std::getenv(name); }
+
+// Whether an agent of this project asks before it writes. It is tried: two of them, one scratch file.
+Finding asks(const std::string& root, HookHost host) {
+  const std::string name(word(host));
+  if (!calls_us(root, host)) {
+    return {
+        name, Health::odd,
+        fmt::format("it is installed and does not ask before it writes. Run: lease init --agents {}", name)};
+  }
+  if (!on_path("lease", environment))
+    return {name, Health::bad, "its hooks call lease, which is not on PATH. Put it there."};
+  const auto told = rehearse(root, host, environment);
+  if (!told) return {name, Health::bad, told.error().message};
+  return {
+      name, Health::good,
+      fmt::format("it asks before it writes. Of two on a scratch file, the second was refused: {}", *told)};
+}
+
+// What lease init set up. Nothing where it was never run.
+Result<std::vector<Finding>> hooks(const Call& call) {
+  const auto place = call.place();
+  if (!place) return fail(place.error());
+  const auto workspace = find_workspace(*place);
+  std::vector<Finding> findings;
+  if (!workspace || !workspace->config_file) return findings;
+  const std::string& root = workspace->root;
+  std::vector<HookHost> hosts = installed_hosts(root, environment);
+  if (std::ranges::none_of(hosts, [&](HookHost host) { return calls_us(root, host); })) return findings;
+  for (const HookHost host : hosts) findings.push_back(asks(root, host));
+  if (!workspace->git_common_dir) return findings;
+  const auto git = find_git_place(root, workspace->git_common_dir);
+  if (!git) return findings;
+  findings.push_back({"git", Health::good,
+                      has_git_hooks(*git) ? "commits of files that others hold are refused"
+                                          : "commits are not looked at (lease init --git-hooks)"});
+  return findings;
+}
+
+Result<std::vector<Finding>> examine(Call& call) {
+  const bool repair = call.arguments().has("repair");
+  auto findings = hooks(call);
+  if (!findings) return findings;
+  auto stored = examine_store(call, repair);
+  if (!stored) return stored;
+  stored->insert(stored->end(), findings->begin(), findings->end());
+  return stored;
 }
 
 Result<int> run(Call& call) {
@@ -163,9 +215,11 @@ constexpr OptionSpec kOptions[] = {{"--repair", {}, "Repair what can be: permiss
 const Command kDoctor = {
     .name = "doctor",
     .synopsis = "[--repair]",
-    .summary = "Examine the store, its permissions, clocks and history",
+    .summary = "Examine the store, its permissions, clocks and history, and the hooks",
     .description =
-        "Says for each part whether it is good, odd or bad, and what to do. Exits with 74 if anything is "
+        "Says for each part whether it is good, odd or bad, and what to do. Where lease init was run, two "
+        "agents "
+        "try to write one scratch file, and what the second is told is shown. Exits with 74 if anything is "
         "bad.",
     .options = kOptions,
     .run = run,

@@ -41,11 +41,9 @@ bool is_set(const Workspace& workspace, std::string_view name) {
 
 Result<InitRequest> request_of(const Call& call) {
   const Arguments& arguments = call.arguments();
-  auto folder = current_folder();
-  if (!folder) return fail(folder.error());
-  std::string place = arguments.text("workspace").value_or(*folder);
-  if (!place.starts_with('/')) place = join(*folder, place);
-  auto workspace = find_workspace(place);
+  const auto place = call.place();
+  if (!place) return fail(place.error());
+  auto workspace = find_workspace(*place);
   if (!workspace) return fail(workspace.error());
 
   InitRequest request = {.workspace = std::move(*workspace)};

@@ -1,0 +1,203 @@
+// lease init as its users see it, and git with the hooks it installs.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "scene.h"
+
+namespace leasehold {
+namespace {
+
+namespace fs = std::filesystem;
+
+class InitCommand : public Scene {
+ protected:
+  std::string text(const std::string& file) const {
+    std::ifstream stream(root() + "/" + file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  void write(const std::string& file, const std::string& text, bool executable = false) const {
+    add(file);
+    std::ofstream(root() + "/" + file, std::ios::binary) << text;
+    if (executable) fs::permissions(root() + "/" + file, fs::perms(0755));
+  }
+  static std::string with_lease() { return fs::path(LEASE_BINARY).parent_path().string() + ":/usr/bin:/bin"; }
+
+  // A shell's line, by an agent, with what the hooks find on PATH.
+  Ran sh(const std::string& agent, const std::string& line, const std::string& path = with_lease()) const {
+    std::vector<std::string> variables = environment(agent);
+    variables.push_back("PATH=" + path);
+    variables.insert(variables.end(), {"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org",
+                                       "GIT_COMMITTER_NAME=Cyd", "GIT_COMMITTER_EMAIL=cyd@example.org"});
+    return StartedProgram({"/bin/sh", "-c", line}, variables, root()).wait();
+  }
+};
+
+TEST_F(InitCommand, ShowsWhatItWritesAndWritesItOnce) {
+  const Ran dry = as("x", {"init", "--agents", "claude-code,codex", "--dry-run"});
+  EXPECT_EQ(dry.exit, 0) << dry.err;
+  EXPECT_TRUE(contains(dry.out, "+++ .claude/settings.json")) << dry.out;
+  EXPECT_TRUE(contains(dry.out, "+++ .codex/hooks.json")) << dry.out;
+  EXPECT_FALSE(fs::exists(root() + "/.claude"));
+
+  const Ran wet = as("x", {"init", "--agents", "claude-code,codex"});
+  EXPECT_EQ(wet.exit, 0);
+  EXPECT_TRUE(dry.out.starts_with(wet.out)) << "what was shown is what was done";
+  EXPECT_TRUE(contains(wet.err, "/hooks")) << "Codex has to be told to trust them";
+
+  const std::string once = text(".claude/settings.json");
+  EXPECT_EQ(as("x", {"init", "--agents", "claude-code,codex"}).out, "Everything is in place already.\n");
+  EXPECT_EQ(text(".claude/settings.json"), once);
+
+  EXPECT_EQ(as("x", {"init", "--uninstall"}).exit, 0);
+  EXPECT_FALSE(fs::exists(root() + "/.claude"));
+  EXPECT_FALSE(fs::exists(root() + "/.codex"));
+  EXPECT_TRUE(fs::exists(root() + "/.leasehold.toml")) << "that one was not made by init";
+}
+
+TEST_F(InitCommand, IsTheSameInJson) {
+  const auto answer = json("x", {"init", "--agents", "codex", "--dry-run"});
+  EXPECT_EQ(answer.at("dry_run"), true);
+  EXPECT_EQ(answer.at("agents").at(0), "codex");
+  EXPECT_EQ(answer.at("changes").at(0).at("path"), ".codex/hooks.json");
+  EXPECT_EQ(answer.at("changes").at(0).at("action"), "create");
+}
+
+TEST_F(InitCommand, RefusesWhatItDoesNotUnderstand) {
+  write(".claude/settings.json", "{\n  \"a\": 1,\n}\n");
+  const Ran refused = as("x", {"init", "--agents", "codex,claude-code"});
+  EXPECT_EQ(refused.exit, 78);
+  EXPECT_TRUE(contains(refused.err, "settings.json: line 3: ")) << refused.err;
+  EXPECT_FALSE(fs::exists(root() + "/.codex")) << "all or nothing";
+  EXPECT_EQ(as("x", {"init", "--agents", "emacs"}).exit, 64);
+  EXPECT_EQ(as("x", {"init", "--git-hooks"}).exit, 66) << "there is no repository";
+}
+
+TEST_F(InitCommand, AFolderThatWasNotManagedIsManagedThen) {
+  fs::remove(root() + "/.leasehold.toml");
+  EXPECT_EQ(as("x", {"init", "--agents", "claude-code"}).exit, 0);
+  EXPECT_EQ(as("ann", {"gate", "src/a.ts"}).exit, 0);
+  EXPECT_NE(as("bob", {"gate", "src/a.ts"}).exit, 0);
+  EXPECT_EQ(as("x", {"init", "--uninstall"}).exit, 0);
+  EXPECT_FALSE(fs::exists(root() + "/.leasehold.toml"));
+}
+
+TEST_F(InitCommand, DoctorShowsTheRefusedWrite) {
+  ASSERT_EQ(as("x", {"init", "--agents", "claude-code"}).exit, 0);
+  const Ran doctor = sh("x", "lease doctor");
+  EXPECT_EQ(doctor.exit, 0) << doctor.out;
+  EXPECT_TRUE(contains(doctor.out, "the second was refused: .leasehold-doctor-")) << doctor.out;
+  EXPECT_TRUE(contains(doctor.out, "is leased by claude-code")) << doctor.out;
+  EXPECT_EQ(as("x", {"ls"}).out, "") << "nothing stays behind";
+
+  const Ran without = as("x", {"doctor"});  // Where PATH does not lead to lease.
+  EXPECT_EQ(without.exit, 74);
+  EXPECT_TRUE(contains(without.out, "not on PATH")) << without.out;
+}
+
+class InitGitHooks : public InitCommand {
+ protected:
+  InitGitHooks() {
+    EXPECT_EQ(
+        sh("x", "git init -q -b main . && rm -rf .git/hooks && git add docs && git commit -q -m first").exit,
+        0);
+  }
+  void install() const {
+    const Ran ran = as("x", {"init", "--agents", "", "--git-hooks"});
+    EXPECT_EQ(ran.exit, 0) << ran.err;
+  }
+  Ran commit(const std::string& agent, const std::string& before = {},
+             const std::string& path = with_lease()) const {
+    return sh(agent, before + " echo x >> docs/x.md && git add docs && git commit -q -m more", path);
+  }
+};
+
+TEST_F(InitGitHooks, ACommitOfAnothersFileIsRefusedAndOnesOwnReleased) {
+  install();
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+  const Ran refused = commit("bob");
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_TRUE(contains(refused.err, "docs/x.md is held by ann")) << refused.err;
+
+  const Ran done = commit("ann");
+  EXPECT_EQ(done.exit, 0) << done.err;
+  EXPECT_EQ(as("x", {"ls"}).out, "") << "the commit gave it back";
+  EXPECT_EQ(sh("x", "git log -1 --format='%an %cn'").out, "Ann Cyd\n");
+}
+
+TEST_F(InitGitHooks, HooksThatWereThereStillDecide) {
+  for (const char* const hook : {"#!/bin/sh\necho mine >> ran\ntest ! -e forbidden\n",
+                                 "#!/usr/bin/env python3\nimport os, sys\nopen('ran', "
+                                 "'a').write('mine\\n')\nsys.exit(os.path.exists('forbidden'))\n"}) {
+    write(".git/hooks/pre-commit", hook, true);
+    install();
+    ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+    EXPECT_EQ(commit("bob").exit, 1);
+    EXPECT_EQ(commit("ann").exit, 0);
+    EXPECT_EQ(text("ran"), "mine\n") << hook;
+    EXPECT_EQ(commit("ann", "touch forbidden &&").exit, 1) << "its word counts";
+    EXPECT_EQ(as("x", {"init", "--uninstall"}).exit, 0);
+    EXPECT_EQ(text(".git/hooks/pre-commit"), hook);
+    fs::remove(root() + "/ran");
+    fs::remove(root() + "/forbidden");
+    ASSERT_EQ(as("ann", {"release", "docs/x.md"}).exit, 0);
+  }
+}
+
+TEST_F(InitGitHooks, CanBeSwitchedOff) {
+  install();
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+  EXPECT_EQ(commit("bob", "export LEASE_GIT_HOOKS=0;").exit, 0);
+  EXPECT_EQ(commit("bob", "export LEASE_GIT_HOOKS=0;", "/usr/bin:/bin").err, "");
+}
+
+TEST_F(InitGitHooks, WithoutLeaseCommitsGoOnUnlessTheProjectSaysOtherwise) {
+  install();
+  const Ran done = commit("bob", {}, "/usr/bin:/bin");
+  EXPECT_EQ(done.exit, 0);
+  EXPECT_TRUE(contains(done.err, "lease is not installed")) << done.err;
+
+  write(".leasehold.toml", "git_hook_required = true\n");
+  const Ran refused = commit("bob", {}, "/usr/bin:/bin");
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_TRUE(contains(refused.err, "git_hook_required")) << refused.err;
+}
+
+TEST_F(InitGitHooks, ACommitThatCannotBeCheckedGoesByThePolicy) {
+  install();
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  write(".git/leasehold/leases.db", std::string(4096, 'x'));  // No database any more.
+  for (const auto& entry : fs::directory_iterator(root() + "/.git/leasehold")) {
+    if (entry.path().extension() != ".lock" && entry.is_regular_file())
+      std::ofstream(entry.path(), std::ios::binary) << std::string(4096, 'x');
+  }
+  const Ran refused = commit("bob");
+  EXPECT_NE(refused.exit, 0);
+  EXPECT_TRUE(contains(refused.err, "--no-verify")) << refused.err;
+
+  write(".leasehold.toml", "gate_fail_open = true\n");
+  const Ran done = commit("bob");
+  EXPECT_EQ(done.exit, 0) << done.err;
+  EXPECT_TRUE(contains(done.err, "not checked")) << done.err;
+}
+
+TEST_F(InitGitHooks, WorkTreesHooksPathsAndRebasesGoAlong) {
+  ASSERT_EQ(sh("x", "git config core.hooksPath .githooks && git worktree add -q tree -b side").exit, 0);
+  install();
+  EXPECT_TRUE(fs::exists(root() + "/.githooks/pre-commit"));
+  ASSERT_EQ(
+      sh("ann", "cp -r .githooks tree/ && cd tree && touch .leasehold.toml && lease acquire docs/x.md").exit,
+      0);
+  const Ran refused = sh("bob", "cd tree && echo y >> docs/x.md && git commit -q -a -m side");
+  EXPECT_EQ(refused.exit, 1) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "is held by ann")) << refused.err;
+  EXPECT_EQ(sh("ann", "cd tree && git commit -q -a -m side").exit, 0);
+  EXPECT_EQ(commit("bob", "echo z > new && git add new &&").exit, 0)
+      << "each work tree has leases of its own";
+  EXPECT_EQ(
+      sh("bob", "git checkout -q -- . && git rebase -q -X theirs side && git merge -q --no-ff -m m side")
+          .exit,
+      0);
+}
+
+}  // namespace
+}  // namespace leasehold
