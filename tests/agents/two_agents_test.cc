@@ -99,6 +99,17 @@ TEST_P(TwoAgents, AKilledAgentsFilesAreFreeAtOnce) {
   EXPECT_TRUE(contains(as("x", {"history", "src/a.txt"}).out, "owner_dead"));
 }
 
+TEST_P(TwoAgents, WithoutLeaseNoWriteGoesThroughUncheckedUnlessTheProjectSaysSo) {
+  take_lease_off_path();
+  EXPECT_EQ(start(one(), "closed.log", {add(one(), "src/new.txt")})->wait().exit, 0);
+  EXPECT_FALSE(std::filesystem::exists(path("src/new.txt"))) << read("closed.log");
+
+  write(".leasehold.toml", "gate_fail_open = true\n");
+  ASSERT_EQ(as("x", {"init", "--agents", "claude-code,codex"}).exit, 0);
+  EXPECT_EQ(start(one(), "open.log", {add(one(), "src/new.txt")})->wait().exit, 0);
+  EXPECT_EQ(read("src/new.txt"), "new\n") << read("open.log");
+}
+
 TEST_P(TwoAgents, ASubagentIsAnOwnerOfItsOwnUntilItStops) {
   const auto main = start(one(), "main.log",
                           {subagent(one(), "sub.log",
@@ -122,6 +133,24 @@ TEST_P(TwoAgents, ASubagentIsAnOwnerOfItsOwnUntilItStops) {
   write("end", "");
   EXPECT_EQ(main->wait().exit, 0);
   EXPECT_TRUE(is_free("src/new.txt"));
+}
+
+TEST_F(AgentScene, CodexAsksWhereItsHooksAreInToml) {
+  ASSERT_EQ(as("x", {"init", "--uninstall"}).exit, 0);
+  std::filesystem::create_directories(path(".codex"));
+  write(
+      ".codex/config.toml",
+      "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"touch stopped\"\ntimeout = 5\n");
+  ASSERT_EQ(as("x", {"init", "--agents", "codex"}).exit, 0);
+  ASSERT_EQ(as("ann", {"acquire", "src/a.txt"}).exit, 0);
+
+  const Ran ran = start(Agent::codex, "codex.log", {edit(Agent::codex, "src/a.txt", "one", "two")})->wait();
+
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_EQ(read("src/a.txt"), "one\n");
+  EXPECT_TRUE(contains(read("codex.log"), "src/a.txt is leased by ann")) << read("codex.log");
+  EXPECT_TRUE(std::filesystem::exists(path("stopped"))) << "its own hook still runs";
+  EXPECT_FALSE(contains(ran.err, "prefer a single representation")) << ran.err;
 }
 
 }  // namespace
