@@ -13,7 +13,7 @@
 namespace leasehold {
 namespace {
 
-// Below the shortest time that lease init gives to a host, and far above what an answer takes.
+// Below the time that lease init gives to a host for a decision, and far above what an answer takes.
 constexpr unsigned kSecondsToAnswer = 3;
 
 // What to say when time is up; for the signal handler.

@@ -13,10 +13,12 @@ struct Signs {
 
 // Claude Code comes last among those that set CLAUDE_PROJECT_DIR as an alias: only its own names count for
 // it. What an agent sets for its hooks, its shell tool and its MCP servers differs; each name here is set for
-// at least one of them.
+// at least one of them. A subagent of Codex has a thread of its own, in the session of its main agent.
 constexpr Signs kAgents[] = {
     {"claude-code", {"CLAUDECODE", "CLAUDE_CODE_SESSION_ID"}, {"CLAUDE_CODE_SESSION_ID"}},
-    {"codex", {"CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"}, {"CODEX_THREAD_ID"}},
+    {"codex",
+     {"CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"},
+     {"CODEX_SESSION_ID", "CODEX_THREAD_ID"}},
     {"gemini", {"GEMINI_CLI", "GEMINI_SESSION_ID"}, {"GEMINI_SESSION_ID"}},
     {"copilot", {"COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"}, {"COPILOT_AGENT_SESSION_ID"}},
     {"cursor", {"CURSOR_AGENT", "CURSOR_VERSION"}, {"CURSOR_CONVERSATION_ID"}},

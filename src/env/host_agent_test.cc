@@ -26,6 +26,7 @@ TEST(HostAgent, IsKnownByWhatItSets) {
                    {"CLAUDE_PID", "7"}}),
             "claude-code/c-1");
   EXPECT_EQ(found({{"CODEX_THREAD_ID", "t-1"}, {"CODEX_SANDBOX", "seatbelt"}}), "codex/t-1");
+  EXPECT_EQ(found({{"CODEX_THREAD_ID", "t-2"}, {"CODEX_SESSION_ID", "t-1"}}), "codex/t-1") << "a subagent";
   EXPECT_EQ(found({{"CODEX_SANDBOX_NETWORK_DISABLED", "1"}}), "codex/");
   EXPECT_EQ(found({{"GEMINI_SESSION_ID", "g-1"}, {"GEMINI_PROJECT_DIR", "/p"}, {"CLAUDE_PROJECT_DIR", "/p"}}),
             "gemini/g-1");

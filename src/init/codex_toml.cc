@@ -26,7 +26,7 @@ std::string toml_lines(std::span<const HookGroup> groups) {
 }
 
 std::unexpected<Error> no_toml(const TomlError& error) {
-  return fail(Code::invalid_argument, fmt::format("line {}: {}", error.line, error.what));
+  return fail(Code::invalid_argument, fmt::format("{}: {}", error.line, error.what));
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Result<FileText> with_codex_hooks(const FileText& text, std::span<const HookGrou
   std::string with = with_block_at_end(without_block(text.value_or("")), lines);
   if (!parse_toml(with)) {
     return fail(Code::invalid_argument,
-                "line 1: its hooks are inline lists, which nothing can be added to. Write them as "
+                "1: its hooks are inline lists, which nothing can be added to. Write them as "
                 "[[hooks.EVENT]] tables");
   }
   return with;

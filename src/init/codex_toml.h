@@ -10,7 +10,8 @@ namespace leasehold {
 
 inline constexpr std::string_view kCodexToml = ".codex/config.toml";
 
-// Whether it has hooks that are not ours. Error: invalid_argument, with the line: it is no TOML.
+// Whether it has hooks that are not ours. Error: invalid_argument, beginning with the line and a colon: it is
+// no TOML.
 Result<bool> has_codex_hooks(const FileText& text);
 
 // With these groups, in a marked block at the end. Errors: invalid_argument (the file's own hooks are written

@@ -135,7 +135,7 @@ std::optional<GitVersion> parse_git_version(std::string_view text) {
   text.remove_prefix(kStart.size());
   GitVersion version;
   const char* const end = text.data() + text.size();
-  const auto major = std::from_chars(text.data(), end, version.major);
+  const auto major = std::from_chars(text.data(), text.data() + text.size(), version.major);
   if (major.ec != std::errc() || major.ptr == end || *major.ptr != '.') return std::nullopt;
   const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
   if (minor.ec != std::errc()) return std::nullopt;

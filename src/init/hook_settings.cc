@@ -110,7 +110,7 @@ class Settings {
     if (!root) return fail(root.error());
     root_ = std::move(*root);
     if (!root_) return {};
-    if (root_->kind != '{') return fail(Code::invalid_argument, "line 1: it is no JSON object");
+    if (root_->kind != '{') return fail(Code::invalid_argument, "1: it is no JSON object");
     if (hooks() == nullptr) return {};
     if (hooks()->value.kind != '{') return wrong(*hooks(), "an object");
     for (const JsonMember& event : hooks()->value.members) {
@@ -128,7 +128,7 @@ class Settings {
     const auto line =
         std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(member.begin), '\n');
     return fail(Code::invalid_argument,
-                fmt::format("line {}: \"{}\" has to be {}", line + 1, member.name, wanted));
+                fmt::format("{}: \"{}\" has to be {}", line + 1, member.name, wanted));
   }
 
   const JsonMember* hooks() const { return root_ ? root_->find(kHooks) : nullptr; }

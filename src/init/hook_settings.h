@@ -26,7 +26,8 @@ namespace leasehold {
 using FileText = std::optional<std::string>;
 
 // The settings with these groups and no others of ours; unchanged if they are as they should be.
-// Errors: invalid_argument, with the line: it is no JSON, or "hooks" is not what the agent would take.
+// Errors: invalid_argument, beginning with the line and a colon: it is no JSON, or "hooks" is not what the
+// agent would take.
 Result<std::string> with_groups(const FileText& text, HookHost host, std::span<const HookGroup> groups);
 
 // The settings without ours. Nothing: they held nothing else, and the file was ours. Errors: the same.

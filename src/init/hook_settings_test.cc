@@ -102,14 +102,14 @@ TEST(HookSettings, OtherWishesReplaceOurGroupsOnly) {
 }
 
 TEST(HookSettings, RefusesWhatItDoesNotUnderstand) {
-  EXPECT_TRUE(error_of("{\n  // comment\n}").starts_with("line 2: ")) << error_of("{\n  // comment\n}");
-  EXPECT_TRUE(error_of("{\"a\": 1,}").starts_with("line 1: "));
-  EXPECT_TRUE(error_of("{} x").starts_with("line 1: "));
-  EXPECT_TRUE(error_of("{\"a\":").starts_with("line 1: "));
-  EXPECT_EQ(error_of("[]"), "line 1: it is no JSON object");
-  EXPECT_EQ(error_of("{\n\"hooks\": 1}"), "line 2: \"hooks\" has to be an object");
-  EXPECT_EQ(error_of("{\"hooks\": {\"Stop\": {}}}"), "line 1: \"Stop\" has to be a list");
-  EXPECT_EQ(error_of("{\"hooks\": {}, \"hooks\": {}}"), "line 1: a name that its object had before");
+  EXPECT_TRUE(error_of("{\n  // comment\n}").starts_with("2: ")) << error_of("{\n  // comment\n}");
+  EXPECT_TRUE(error_of("{\"a\": 1,}").starts_with("1: "));
+  EXPECT_TRUE(error_of("{} x").starts_with("1: "));
+  EXPECT_TRUE(error_of("{\"a\":").starts_with("1: "));
+  EXPECT_EQ(error_of("[]"), "1: it is no JSON object");
+  EXPECT_EQ(error_of("{\n\"hooks\": 1}"), "2: \"hooks\" has to be an object");
+  EXPECT_EQ(error_of("{\"hooks\": {\"Stop\": {}}}"), "1: \"Stop\" has to be a list");
+  EXPECT_EQ(error_of("{\"hooks\": {}, \"hooks\": {}}"), "1: a name that its object had before");
 }
 
 // Any JSON that has room for hooks, with blanks strewn in.

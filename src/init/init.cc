@@ -20,7 +20,7 @@ constexpr HookHost kHosts[] = {HookHost::claude_code, HookHost::codex};
 // Where it stands in front of what is wrong, as compilers say it; and what became of it.
 std::unexpected<Error> not_understood(const std::string& path, const Error& error) {
   return fail(Code::config_error,
-              fmt::format("{}: {}. Nothing was changed.", in_sentence(path), error.message));
+              fmt::format("{}:{}. Nothing was changed.", in_sentence(path), error.message));
 }
 
 void add_if_needed(InitPlan& plan, FileChange change) {

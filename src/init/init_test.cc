@@ -125,7 +125,7 @@ TEST_F(Init, WhatIsNoJsonStopsTheWhole) {
 
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, Code::config_error);
-  EXPECT_TRUE(plan.error().message.contains(".codex/hooks.json: line 2: ")) << plan.error().message;
+  EXPECT_TRUE(plan.error().message.contains(".codex/hooks.json:2: ")) << plan.error().message;
   EXPECT_EQ(everything(), before);
 }
 
@@ -133,7 +133,7 @@ TEST_F(Init, WhatIsNoTomlStopsTheWhole) {
   write(".codex/config.toml", "a = 1\nb = = 2\n");
   const auto plan = plan_install(request());
   ASSERT_FALSE(plan);
-  EXPECT_TRUE(plan.error().message.contains(".codex/config.toml: line 2: ")) << plan.error().message;
+  EXPECT_TRUE(plan.error().message.contains(".codex/config.toml:2: ")) << plan.error().message;
 }
 
 TEST_F(Init, CodexHooksInTomlGetOursBesideThem) {

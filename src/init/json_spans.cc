@@ -17,7 +17,7 @@ constexpr std::string_view kBlanks = " \t\r\n";
 
 std::unexpected<Error> wrong_at(std::string_view text, std::size_t at, std::string_view what) {
   const auto line = std::ranges::count(text.substr(0, at), '\n') + 1;
-  return fail(Code::invalid_argument, fmt::format("line {}: {}", line, what));
+  return fail(Code::invalid_argument, fmt::format("{}: {}", line, what));
 }
 
 // Walks a text that is known to be JSON.

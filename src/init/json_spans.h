@@ -34,8 +34,8 @@ struct JsonMember {
 };
 
 // Total: any bytes give the spans or an error. Nothing but blanks, maybe behind a byte order mark, gives
-// nothing: there is no value. Errors: invalid_argument, saying in which line (the text is no JSON, or an
-// object has a name twice).
+// nothing: there is no value. Errors: invalid_argument, beginning with the line and a colon (the text is no
+// JSON, or an object has a name twice).
 Result<std::optional<JsonSpan>> json_spans(std::string_view text);
 
 }  // namespace leasehold

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace leasehold {
 namespace {
 
@@ -30,9 +32,9 @@ Span find_block(std::string_view text) {
   if (last == std::string_view::npos) return {};
   const std::size_t line_end = text.find('\n', last);
   if (line_end != std::string_view::npos) return {begin, line_end + 1};
-  // The line break before it is ours, too.
-  if (begin > 0) --begin;
-  if (begin > 0 && text[begin - 1] == '\r') --begin;
+  // The line break before it is ours, too; it is of the kind that follows the marker.
+  const bool is_crlf = text.substr(begin + kBlockBegin.size()).starts_with('\r');
+  if (begin > 0) begin -= std::min<std::size_t>(begin, is_crlf ? 2 : 1);
   return {begin, text.size()};
 }
 

@@ -5,7 +5,8 @@
 namespace leasehold {
 namespace {
 
-const std::string kTexts[] = {"", "a", "a\n", "a\nb", "a\r\nb\r\n", "a\r\nb", "\n", "#!/bin/sh\n\nx"};
+const std::string kTexts[] = {"",    "a",       "a\n", "a\nb", "a\r\nb\r\n", "a\r\nb", "\n", "#!/bin/sh\n\nx",
+                              "a\r", "a\r\nb\r"};
 
 TEST(MarkedBlock, WhatIsTakenOutIsWhatWasPutIn) {
   for (const std::string& text : kTexts) {

@@ -111,16 +111,19 @@ TEST_P(TwoAgents, WithoutLeaseNoWriteGoesThroughUncheckedUnlessTheProjectSaysSo)
 }
 
 TEST_P(TwoAgents, ASubagentIsAnOwnerOfItsOwnUntilItStops) {
-  const auto main = start(one(), "main.log",
-                          {subagent(one(), "sub.log",
-                                    {add(one(), "src/new.txt"), lease(one(), "ls --json > during"),
-                                     shell(one(), "touch ready", "seen")}),
-                           lease(one(), "ls --json > after", "ready"), shell(one(), "true", "end")});
-  ASSERT_TRUE(has_lines("sub.log", 2)) << main->out();
+  const auto main =
+      start(one(), "main.log",
+            {subagent(one(), "sub.log",
+                      {add(one(), "src/new.txt"), lease(one(), "ls --json > during"),
+                       lease(one(), "gate src/new.txt && touch own"), shell(one(), "touch ready", "seen")}),
+             lease(one(), "ls --json > after", "ready"), shell(one(), "true", "end")});
+  ASSERT_TRUE(has_lines("sub.log", 3)) << main->out();
   const std::string agent = one() == Agent::claude ? "claude-code" : "codex";
   const json::value during = json::parse(read("during"));
   const std::string sub(during.at("leases").at(0).at("agent_id").as_string());
   EXPECT_TRUE(sub.starts_with(agent + "/")) << sub;
+  EXPECT_TRUE(std::filesystem::exists(path("own")))
+      << "its shell acts in the same session: " << read("sub.log");
 
   write("seen", "");
   const bool handed_over = eventually([&] {

@@ -66,7 +66,7 @@ TEST_F(InitCommand, RefusesWhatItDoesNotUnderstand) {
   write(".claude/settings.json", "{\n  \"a\": 1,\n}\n");
   const Ran refused = as("x", {"init", "--agents", "codex,claude-code"});
   EXPECT_EQ(refused.exit, 78);
-  EXPECT_TRUE(contains(refused.err, "settings.json: line 3: ")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "settings.json:3: ")) << refused.err;
   EXPECT_FALSE(fs::exists(root() + "/.codex")) << "all or nothing";
   EXPECT_EQ(as("x", {"init", "--agents", "emacs"}).exit, 64);
   EXPECT_EQ(as("x", {"init", "--git-hooks"}).exit, 66) << "there is no repository";
