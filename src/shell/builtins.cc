@@ -1,0 +1,248 @@
+#include "shell/builtins.h"
+
+#include <algorithm>
+
+#include "shell/place.h"
+#include "util/unique.h"
+
+namespace leasehold::shell {
+namespace {
+
+constexpr std::string_view kDeclarations[] = {"export", "declare", "typeset", "local", "readonly"};
+
+// The first word that is no option.
+const Argument* operand(const Call& call) {
+  for (std::size_t i = 1; i < call.words.size(); ++i) {
+    const std::string& text = call.words[i].text;
+    if (text.size() > 1 && text.starts_with('-') && call.words[i].is_known()) continue;
+    return &call.words[i];
+  }
+  return nullptr;
+}
+
+void go_to(const Call& call, const Argument& target) {
+  State& state = call.state;
+  if (!target.is_text()) {
+    state.folder_why = "a folder changed to: " + (target.is_tree ? "one that is found" : target.why);
+    return;
+  }
+  const bool is_absolute = target.text.starts_with('/');
+  std::vector<std::string> targets;
+  for (const std::string& folder : state.folders) {
+    add_unique(targets, simplified(placed(folder, target.text)));
+  }
+  const bool was_known = state.folder_why.empty();
+  const bool is_there = std::ranges::all_of(
+      targets, [&](const std::string& one) { return call.follower.files().is_folder(one); });
+  if (was_known && state.folders.size() == 1) {
+    state.last_folder = state.folders[0];
+  } else {
+    state.last_folder.reset();
+  }
+  // One that is not there cannot be changed to; unless something that we do not see makes it.
+  if (!is_there) add_missing(targets, state.folders);
+  state.folders = std::move(targets);
+  if (is_there && is_absolute) state.folder_why.clear();
+  if (is_there && (is_absolute || was_known)) call.follower.note_success();
+}
+
+Lines change_folder(const Call& call) {
+  const Argument* target = operand(call);
+  if (target != nullptr && target->text != "-") {
+    go_to(call, *target);
+  } else if (target != nullptr) {
+    go_to(call, call.state.last_folder ? Argument{.text = *call.state.last_folder}
+                                       : Argument{.why = "the folder before"});
+  } else {
+    go_to(call, call.follower.home().empty() ? Argument{.why = "the home folder"}
+                                             : Argument{.text = call.follower.home()});
+  }
+  return Arguments{};
+}
+
+Lines push_folder(const Call& call) {
+  const Argument* target = operand(call);
+  State& state = call.state;
+  if (target == nullptr || target->text.starts_with('+')) {
+    state.folder_why = "the stack of folders";
+    return Arguments{};
+  }
+  state.pushed.push_back(state.folder_why.empty() && state.folders.size() == 1 ? state.folders[0] : "");
+  go_to(call, *target);
+  return std::nullopt;
+}
+
+Lines pop_folder(const Call& call) {
+  State& state = call.state;
+  if (state.pushed.empty() || state.pushed.back().empty()) {
+    state.folder_why = "the stack of folders";
+    return std::nullopt;
+  }
+  const std::string folder = state.pushed.back();
+  state.pushed.pop_back();
+  go_to(call, {.text = folder});
+  return std::nullopt;
+}
+
+Lines declare(const Call& call) {
+  for (const Argument& word : call.rest()) {
+    const std::size_t sign = word.text.find('=');
+    if (word.text.starts_with('-') || sign == std::string::npos || sign == 0) continue;
+    std::string name = word.text.substr(0, sign);
+    const bool appends = name.ends_with('+');
+    if (appends) name.pop_back();
+    Argument value = word;
+    value.text.erase(0, sign + 1);
+    value.splits = false;
+    if (appends) value = {.why = "variable " + name};
+    call.state.variables[name] = {value};
+  }
+  call.follower.note_success();
+  return std::nullopt;
+}
+
+Lines read_variables(const Call& call) {
+  for (const Argument& word : call.rest()) {
+    if (word.is_text() && !word.text.starts_with('-')) {
+      call.state.variables[word.text] = {{.why = "variable " + word.text + ", which is read"}};
+    }
+  }
+  return Arguments{};
+}
+
+// mapfile NAME: the lines, if they are known.
+Lines read_lines(const Call& call) {
+  const Argument* name = call.words.size() > 1 ? &call.words.back() : nullptr;
+  if (name != nullptr && name->is_text()) {
+    call.state.variables[name->text] =
+        call.in ? *call.in : Arguments{{.why = "variable " + name->text + ", which is read"}};
+  }
+  return Arguments{};
+}
+
+Lines set(const Call& call) {
+  const auto dashes = std::ranges::find(call.words, "--", &Argument::text);
+  if (dashes != call.words.end()) call.state.positional = Arguments(dashes + 1, call.words.end());
+  call.follower.note_success();
+  return Arguments{};
+}
+
+Lines shift(const Call& call) {
+  if (call.words.size() > 1) {
+    call.state.positional = {{.why = "its arguments"}};
+  } else if (!call.state.positional.empty() && call.state.positional.front().is_known()) {
+    call.state.positional.erase(call.state.positional.begin());
+  }
+  return Arguments{};
+}
+
+Lines unset(const Call& call) {
+  for (const Argument& word : call.rest()) {
+    if (!word.text.starts_with('-')) call.state.variables[word.text] = {};
+    call.state.functions.erase(word.text);
+  }
+  return Arguments{};
+}
+
+Lines evaluate(const Call& call) {
+  std::string text;
+  for (const Argument& word : call.rest()) {
+    if (!word.is_text()) {
+      call.follower.note_unseen("what eval runs: " + (word.is_tree ? "files that are found" : word.why));
+      return std::nullopt;
+    }
+    text += (text.empty() ? "" : " ") + word.text;
+  }
+  return call.follower.follow(text, call.state, call.in);
+}
+
+Lines source(const Call& call) {
+  call.follower.note_unseen("a script: " + (call.words.size() > 1 ? call.words[1].text : ""));
+  return std::nullopt;
+}
+
+Lines leave(const Call& call) {
+  call.state.has_ended = true;
+  return Arguments{};
+}
+
+Lines trap(const Call& call) {
+  if (call.words.size() < 3 || call.words[1].text.starts_with('-')) return Arguments{};
+  State later = call.state;
+  const Arguments text = {call.words[0], call.words[1]};
+  evaluate({call.follower, later, text, call.in});
+  return Arguments{};
+}
+
+Lines replace(const Call& call) {
+  Arguments rest = call.rest();
+  while (!rest.empty() && rest[0].text.starts_with('-')) {
+    const bool takes_name = rest[0].text.ends_with('a') && rest.size() > 1;
+    rest.erase(rest.begin(), rest.begin() + (takes_name ? 2 : 1));
+  }
+  if (rest.empty()) return Arguments{};
+  Lines out = call.follower.run(std::move(rest), call.state, call.in);
+  call.state.has_ended = true;
+  return out;
+}
+
+// command, builtin: what they name, even if a function has the name.
+Lines run_plain(const Call& call) {
+  Arguments rest = call.rest();
+  while (!rest.empty() && rest[0].text.starts_with('-')) {
+    if (rest[0].text.find_first_of("vV") != std::string::npos) return std::nullopt;
+    rest.erase(rest.begin());
+  }
+  if (rest.empty()) return Arguments{};
+  auto functions = std::move(call.state.functions);
+  call.state.functions.clear();
+  Lines out = call.follower.run(std::move(rest), call.state, call.in);
+  call.state.functions = std::move(functions);
+  return out;
+}
+
+Lines succeed(const Call& call) {
+  call.follower.note_success();
+  return Arguments{};
+}
+
+constexpr Builtin kBuiltins[] = {
+    {".", source},
+    {":", succeed},
+    {"builtin", run_plain},
+    {"cd", change_folder},
+    {"chdir", change_folder},
+    {"command", run_plain},
+    {"declare", declare},
+    {"eval", evaluate},
+    {"exec", replace},
+    {"exit", leave},
+    {"export", declare},
+    {"local", declare},
+    {"mapfile", read_lines},
+    {"popd", pop_folder},
+    {"pushd", push_folder},
+    {"read", read_variables},
+    {"readarray", read_lines},
+    {"readonly", declare},
+    {"set", set},
+    {"shift", shift},
+    {"source", source},
+    {"trap", trap},
+    {"true", succeed},
+    {"typeset", declare},
+    {"unset", unset},
+};
+
+}  // namespace
+
+const Builtin* find_builtin(std::string_view name) {
+  const auto* found = std::ranges::find(kBuiltins, name, &Builtin::name);
+  return found == std::end(kBuiltins) ? nullptr : found;
+}
+
+bool is_declaration(const Argument& word) {
+  return word.is_text() && std::ranges::find(kDeclarations, word.text) != std::end(kDeclarations);
+}
+
+}  // namespace leasehold::shell

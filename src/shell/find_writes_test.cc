@@ -1,0 +1,116 @@
+// What the table of command lines (tests/shell) cannot show: bounds, garbage, and folders that are only told
+// of.
+#include "shell/find_writes.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "util/path_text.h"
+
+namespace leasehold::shell {
+namespace {
+
+// A tree that is nowhere.
+class ToldFolder : public FolderView {
+ public:
+  std::set<std::string> files = {"/w/a", "/w/b", "/w/d/c"};
+
+  bool exists(const std::string& path) const override { return files.contains(path) || is_folder(path); }
+  bool is_folder(const std::string& path) const override {
+    const auto next = files.lower_bound(path + '/');
+    return next != files.end() && next->starts_with(path + '/');
+  }
+  std::optional<std::vector<std::string>> names(const std::string& folder) const override {
+    std::set<std::string> found;
+    for (const std::string& file : files) {
+      if (const auto rest = below(file, folder))
+        found.insert(std::string(rest->substr(1, rest->find('/', 1) - 1)));
+    }
+    return std::vector(found.begin(), found.end());
+  }
+  std::optional<std::string> text(const std::string&) const override { return std::nullopt; }
+};
+
+Writes ask(std::string_view command) {
+  const ToldFolder files;
+  return find_writes(command, {.folder = "/w", .home = "", .files = files});
+}
+
+std::string repeated(std::string_view text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST(FindWrites, LooksAtTheFolderItIsGiven) {
+  EXPECT_EQ(ask("rm d/*").files, (std::vector<Write>{{.path = "/w/d/c"}}));
+  EXPECT_EQ(ask("cp a d").files, (std::vector<Write>{{.path = "/w/d/a"}}));
+  EXPECT_EQ(ask("cp a e").files, (std::vector<Write>{{.path = "/w/e"}}));
+  EXPECT_EQ(ask("rm -r d").files, (std::vector<Write>{{.path = "/w/d", .subtree = true}}));
+}
+
+TEST(FindWrites, AHomeThatNobodyKnowsCannotBeSeen) {
+  EXPECT_EQ(ask("rm ~/x").unseen.size(), 1U);
+  EXPECT_EQ(ask("rm ~bob/x").unseen.size(), 1U);
+}
+
+TEST(FindWrites, GivesUpOnWhatIsNestedTooDeeply) {
+  for (const std::string& part :
+       {std::string("$("), std::string("("), std::string("{ "), std::string("${x:-"), std::string("if "),
+        std::string("\"$("), std::string("((")}) {
+    EXPECT_FALSE(ask("rm a; echo " + repeated(part, 10'000)).unseen.empty()) << part;
+  }
+  EXPECT_FALSE(ask(repeated("bash -c \"", 200)).unseen.empty());
+  EXPECT_FALSE(ask("f() { f; f; }; f").unseen.empty()) << "a function that calls itself";
+}
+
+TEST(FindWrites, GivesUpOnWhatDoesTooMuch) {
+  EXPECT_FALSE(ask("rm " + repeated("{a,b}", 40)).unseen.empty());
+  EXPECT_FALSE(ask("rm {1..999999}").unseen.empty());
+  EXPECT_FALSE(ask("for a in {1..900}; do for b in {1..900}; do rm $a$b; done; done").unseen.empty());
+  EXPECT_FALSE(ask("x=a; " + repeated("x=$x$x; ", 40) + "rm $x").unseen.empty());
+  EXPECT_FALSE(ask(repeated("while x; do ", 30) + "rm a" + repeated("; done", 30)).unseen.empty());
+  EXPECT_FALSE(ask(std::string(std::size_t{2} << 20, 'x')).unseen.empty());
+  EXPECT_FALSE(ask("rm " + repeated("*", 2000)).unseen.empty());
+}
+
+TEST(FindWrites, TakesAnyBytes) {
+  for (const std::string& text : {std::string(),
+                                  std::string("\0", 1),
+                                  std::string("rm \xff\xfe"),
+                                  std::string("<<"),
+                                  std::string("<<x"),
+                                  std::string("$'\\"),
+                                  std::string("a=("),
+                                  std::string("case x in"),
+                                  std::string("for"),
+                                  std::string(">"),
+                                  std::string("${}"),
+                                  std::string("${"),
+                                  std::string("\\"),
+                                  std::string("function"),
+                                  std::string("f()"),
+                                  std::string("99999999999>x"),
+                                  std::string("{x}>y"),
+                                  std::string("xargs"),
+                                  std::string("find -exec"),
+                                  std::string("tar"),
+                                  std::string("git -C"),
+                                  std::string("bash -c"),
+                                  std::string("env -C"),
+                                  std::string("patch -p")}) {
+    ask(text);
+  }
+}
+
+TEST(FindWrites, ALongHereDocumentIsSeen) {
+  const Writes writes =
+      ask("cat > big.txt <<'EOF'\n" + repeated("a line of text that is long enough\n", 10'000) + "EOF\n");
+
+  EXPECT_EQ(writes.files, (std::vector<Write>{{.path = "/w/big.txt"}}));
+  EXPECT_TRUE(writes.unseen.empty());
+}
+
+}  // namespace
+}  // namespace leasehold::shell

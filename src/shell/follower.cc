@@ -1,0 +1,415 @@
+#include "shell/follower.h"
+
+#include <algorithm>
+
+#include "shell/builtins.h"
+#include "shell/parser.h"
+#include "shell/place.h"
+#include "shell/programs.h"
+#include "util/unique.h"
+
+namespace leasehold::shell {
+namespace {
+
+constexpr int kRunsMax = 30;  // Functions, bash -c and the like inside one another.
+
+void add(Lines& all, Lines more) {
+  if (!all || !more) {
+    all.reset();
+  } else {
+    for (Argument& one : *more) all->push_back(std::move(one));
+  }
+}
+
+// A text as the lines of it.
+Lines lines_of(const Argument& text) {
+  if (!text.is_known()) return std::nullopt;
+  if (text.is_tree) return Arguments{text};
+  constexpr std::size_t kTextMax = 256 << 10;  // Nobody names files in more.
+  if (text.text.size() > kTextMax) return std::nullopt;
+  Arguments lines;
+  for (std::size_t begin = 0; begin < text.text.size();) {
+    const std::size_t end = std::min(text.text.find('\n', begin), text.text.size());
+    lines.push_back({.text = text.text.substr(begin, end - begin)});
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// The one variable that the condition of a loop reads a line into, if that is all it does.
+std::string read_into(const Script& condition, Expansion expansion) {
+  if (condition.chains.size() != 1 || condition.chains[0].steps.size() != 1) return {};
+  const Pipeline& pipeline = condition.chains[0].steps[0].pipeline;
+  if (pipeline.commands.size() != 1 || pipeline.commands[0].words.size() < 2) return {};
+  const Command& command = pipeline.commands[0];
+  if (expansion.text(command.words[0]).text != "read") return {};
+  std::string name;
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const Argument word = expansion.text(command.words[i]);
+    if (!word.is_text() || word.text == "-d" || word.text == "-u") return {};
+    if (word.text.starts_with('-') || word.text.empty()) continue;
+    if (!name.empty()) return {};
+    name = word.text;
+  }
+  return name;
+}
+
+}  // namespace
+
+Writes find_writes(std::string_view command, const Surroundings& around) {
+  constexpr std::size_t kTextMax = std::size_t{1} << 20;
+  Follower follower(around);
+  if (command.size() > kTextMax) {
+    follower.note_unseen("it is too long");
+    return follower.take();
+  }
+  State state = {.folders = {simplified(around.folder)}};
+  follower.follow(command, state, std::nullopt);
+  if (follower.budget().is_spent()) follower.note_unseen("it does too much to be followed");
+  return follower.take();
+}
+
+Follower::Follower(const Surroundings& around)
+    : files_(around.files), around_{.folder = around.folder, .home = around.home, .files = files_} {}
+
+void Follower::note_write(Write write) {
+  // Devices are nobody's; /dev/shm is a folder like others.
+  if (write.path.starts_with("/dev/") && !write.path.starts_with("/dev/shm/")) return;
+  if (!budget_.spend() || contains(writes_.files, write)) return;
+  if (!write.subtree) files_.add_file(write.path);
+  writes_.files.push_back(std::move(write));
+}
+
+void Follower::note_write(const State& state, const Argument& path, bool subtree) {
+  if (!path.is_known()) return note_unseen(path.why);
+  if (path.text.empty() || path.text.contains('\0')) return;
+  if (path.text.starts_with('/')) {
+    return note_write({placed("/", path.text), subtree || path.is_tree, subtree ? "" : path.name});
+  }
+  if (!state.folder_why.empty()) return note_unseen(state.folder_why);
+  for (const std::string& folder : state.folders) {
+    note_write({placed(folder, path.text), subtree || path.is_tree, subtree ? "" : path.name});
+  }
+}
+
+void Follower::note_folder(const State& state, const Argument& path) {
+  if (!path.is_text()) return;
+  for (const std::string& folder : state.folders) {
+    const std::string place = placed(folder, path.text);
+    // mkdir -p makes those above as well.
+    for (std::string_view made = place; !around_.files.is_folder(std::string(made));) {
+      files_.add_folder(std::string(made));
+      const std::size_t slash = made.rfind('/');
+      made = made.substr(0, std::max(slash, std::size_t{1}));
+      if (!budget_.spend()) return;
+    }
+  }
+}
+
+void Follower::note_unseen(std::string why) {
+  constexpr std::size_t kReasonsMax = 8;
+  constexpr std::size_t kReasonMax = 200;
+  why.resize(std::min(why.size(), kReasonMax));
+  if (writes_.unseen.size() < kReasonsMax) add_unique(writes_.unseen, std::move(why));
+}
+
+Expansion Follower::expansion(State& state) {
+  return {around_, state, budget_, [this, &state](const Script& script) {
+            State inside = state;
+            return follow(script, inside, std::nullopt);
+          }};
+}
+
+Lines Follower::follow(std::string_view text, State& state, const Lines& in) {
+  const Parsed parsed = parse(text, depth_);
+  Lines out = follow(parsed.script, state, in);
+  if (parsed.problem.empty()) return out;
+  note_unseen("it cannot be read: " + parsed.problem);
+  return std::nullopt;
+}
+
+Lines Follower::follow(const Script& script, State& state, const Lines& in) {
+  if (depth_ >= kRunsMax) {
+    note_unseen("it is nested too deeply");
+    return std::nullopt;
+  }
+  ++depth_;
+  Lines out = Arguments{};
+  for (const Chain& chain : script.chains) {
+    if (state.has_ended || budget_.is_spent()) break;
+    if (chain.in_background) {
+      State beside = state;
+      add(out, follow_chain(chain, beside, in));
+      is_sure_ = true;
+    } else {
+      add(out, follow_chain(chain, state, in));
+    }
+  }
+  --depth_;
+  return out;
+}
+
+Lines Follower::follow_chain(const Chain& chain, State& state, const Lines& in) {
+  Lines out = Arguments{};
+  for (const Step& step : chain.steps) {
+    if (step.link == Link::or_else && is_sure_) continue;
+    if (step.link == Link::always || is_sure_) {
+      add(out, follow_pipeline(step.pipeline, state, in));
+      if (state.has_ended) break;
+      continue;
+    }
+    State before = state;
+    add(out, follow_pipeline(step.pipeline, state, in));
+    state = either(std::move(state), std::move(before));
+    is_sure_ = false;
+  }
+  return out;
+}
+
+Lines Follower::follow_pipeline(const Pipeline& pipeline, State& state, const Lines& in) {
+  Lines lines = in;
+  if (pipeline.commands.size() == 1) {
+    lines = follow_command(pipeline.commands[0], state, in);
+  } else {
+    for (const Command& command : pipeline.commands) {
+      State inside = state;
+      lines = follow_command(command, inside, std::move(lines));
+    }
+    is_sure_ = false;
+  }
+  if (pipeline.negated) is_sure_ = false;
+  return lines;
+}
+
+Lines Follower::follow_command(const Command& command, State& state, Lines in) {
+  is_sure_ = false;
+  if (!budget_.spend(1 + static_cast<long>(state.variables.size() / 8))) return std::nullopt;
+  if (command.kind == Command::Kind::simple) return follow_simple(command, state, in);
+  const bool prints = redirect(command, state, in);
+  Lines out = follow_kind(command, state, in);
+  return prints ? out : Arguments{};
+}
+
+Lines Follower::follow_kind(const Command& command, State& state, const Lines& in) {
+  switch (command.kind) {
+    case Command::Kind::group:
+      return follow(command.body, state, in);
+    case Command::Kind::subshell: {
+      State inside = state;
+      return follow(command.body, inside, in);
+    }
+    case Command::Kind::branches:
+    case Command::Kind::choice:
+      return follow_branches(command, state, in);
+    case Command::Kind::loop:
+      return follow_loop(command, state, in);
+    case Command::Kind::each:
+      return follow_each(command, state, in);
+    case Command::Kind::function:
+      state.functions[command.name] = command.definition;
+      is_sure_ = true;
+      return Arguments{};
+    default:  // A test: only what is run to make its words matters.
+      for (const Word& word : command.words) expansion(state).text(word);
+      is_sure_ = false;
+      return Arguments{};
+  }
+}
+
+bool Follower::redirect(const Command& command, State& state, Lines& in) {
+  bool prints = true;
+  for (const Redirection& one : command.redirections) {
+    switch (one.kind) {
+      case Redirection::Kind::write: {
+        const Argument file = expansion(state).text(one.target);
+        // A pattern counts only if it matches one file; nobody writes that.
+        note_write(state, file);
+        if (one.fd == 1 || one.both) prints = false;
+        break;
+      }
+      case Redirection::Kind::read: {
+        Lines read;
+        const std::vector<Part>& parts = one.target.parts;
+        if (parts.size() == 1 && parts[0].kind == Part::Kind::pipe) {
+          State inside = state;
+          read = follow(*parts[0].script, inside, std::nullopt);
+        } else {
+          read = lines_of_file(expansion(state).text(one.target), state);
+        }
+        if (one.fd == 0) in = std::move(read);
+        break;
+      }
+      case Redirection::Kind::text: {
+        const Argument text = expansion(state).text(one.text ? *one.text : one.target);
+        if (one.fd == 0) in = lines_of(text);
+        break;
+      }
+      case Redirection::Kind::duplicate:
+        if (one.fd == 1) prints = false;
+        break;
+    }
+  }
+  return prints;
+}
+
+Lines Follower::lines_of_file(const Argument& file, const State& state) const {
+  if (!file.is_text() || !state.folder_why.empty() || state.folders.size() != 1) return std::nullopt;
+  auto text = around_.files.text(placed(state.folders[0], file.text));
+  return text ? lines_of({.text = std::move(*text)}) : std::nullopt;
+}
+
+void Follower::assign(const Assignment& assignment, State& state) {
+  Arguments values;
+  for (const Word& word : assignment.values) {
+    if (assignment.is_list) {
+      for (Argument& one : expansion(state).arguments(word)) values.push_back(std::move(one));
+    } else {
+      values.push_back(expansion(state).text(word));
+    }
+  }
+  if (assignment.appends) {
+    const auto known = state.variables.find(assignment.name);
+    if (assignment.is_list && known != state.variables.end()) {
+      values.insert(values.begin(), known->second.begin(), known->second.end());
+    } else {
+      values = {{.why = "variable " + assignment.name}};
+    }
+  }
+  state.variables[assignment.name] = std::move(values);
+}
+
+Lines Follower::follow_simple(const Command& command, State& state, const Lines& in) {
+  Lines read = in;
+  Arguments words;
+  for (const Word& word : command.words) {
+    for (Argument& one : expansion(state).arguments(word)) words.push_back(std::move(one));
+  }
+  const bool prints = redirect(command, state, read);
+  if (words.empty()) {
+    for (const Assignment& assignment : command.assignments) assign(assignment, state);
+    is_sure_ = command.redirections.empty();
+    return Arguments{};
+  }
+  // What stands in front holds for this command only; but declare name=(...) is one of those.
+  const bool stays = !command.assignments.empty() && is_declaration(words.front());
+  auto before = state.variables;
+  for (const Assignment& assignment : command.assignments) assign(assignment, state);
+  for (const Assignment& assignment : command.assignments) {
+    if (assignment.name == "GIT_DIR" || assignment.name == "GIT_WORK_TREE") {
+      note_unseen("a git folder elsewhere");
+    }
+  }
+  if (!stays) {
+    for (const Assignment& assignment : command.assignments) state.variables.erase(assignment.name);
+    for (const Assignment& assignment : command.assignments) {
+      if (const auto old = before.find(assignment.name); old != before.end()) {
+        state.variables[assignment.name] = old->second;
+      }
+    }
+  }
+  Lines out = run(std::move(words), state, read);
+  return prints ? out : Arguments{};
+}
+
+Lines Follower::run(Arguments words, State& state, const Lines& in) {
+  is_sure_ = false;
+  if (words.empty() || !budget_.spend()) return std::nullopt;
+  if (depth_ >= kRunsMax) {
+    note_unseen("it is nested too deeply");
+    return std::nullopt;
+  }
+  const Argument& program = words.front();
+  if (!program.is_text()) {
+    note_unseen("which program runs: " + (program.is_tree ? "one that is found" : program.why));
+    return std::nullopt;
+  }
+  if (const auto function = state.functions.find(program.text); function != state.functions.end()) {
+    const auto definition = function->second;
+    return follow_function(*definition, std::move(words), state, in);
+  }
+  ++depth_;
+  Lines out;
+  if (const Builtin* builtin = find_builtin(program.text)) {
+    out = builtin->run({*this, state, words, in});
+  } else {
+    State inside = state;  // A program changes nothing about the shell.
+    out = run_program({*this, inside, words, in});
+  }
+  --depth_;
+  return out;
+}
+
+Lines Follower::follow_function(const Command& definition, Arguments words, State& state, const Lines& in) {
+  words.erase(words.begin());
+  std::swap(state.positional, words);
+  ++depth_;
+  Lines out = follow_command(definition, state, in);
+  --depth_;
+  std::swap(state.positional, words);
+  is_sure_ = false;
+  return out;
+}
+
+Lines Follower::follow_branches(const Command& command, State& state, const Lines& in) {
+  for (const Word& word : command.words) expansion(state).text(word);
+  Lines out = Arguments{};
+  State result;
+  result.has_ended = true;
+  bool has_else = false;
+  for (const Branch& branch : command.branches) {
+    add(out, follow(branch.condition, state, in));
+    has_else = command.kind == Command::Kind::branches && branch.condition.chains.empty();
+    State inside = state;
+    add(out, follow(branch.body, inside, in));
+    result = either(std::move(result), std::move(inside));
+  }
+  state = has_else ? std::move(result) : either(std::move(result), std::move(state));
+  is_sure_ = false;
+  return out;
+}
+
+Lines Follower::follow_each(const Command& command, State& state, const Lines& in) {
+  Arguments items;
+  for (const Word& word : command.words) {
+    for (Argument& one : expansion(state).arguments(word)) items.push_back(std::move(one));
+  }
+  if (!command.has_list) items = state.positional;
+  Lines out = Arguments{};
+  for (const Argument& item : items) {
+    if (budget_.is_spent()) break;
+    State before = state;
+    state.variables[command.name] = {item};
+    add(out, follow(command.body, state, in));
+    // It may have been left early.
+    state = either(std::move(state), std::move(before));
+  }
+  is_sure_ = false;
+  return out;
+}
+
+Lines Follower::follow_loop(const Command& command, State& state, const Lines& in) {
+  Lines out = Arguments{};
+  const std::string name = read_into(command.condition, expansion(state));
+  if (!name.empty() && in) {
+    for (const Argument& line : *in) {
+      if (budget_.is_spent()) break;
+      State inside = state;
+      inside.variables[name] = {line};
+      add(out, follow(command.body, inside, std::nullopt));
+      state = either(std::move(state), std::move(inside));
+    }
+    is_sure_ = false;
+    return out;
+  }
+  // What one pass changes the next one begins with: after the second nothing known is left that could change.
+  for (int pass = 0; pass < 2; ++pass) {
+    State inside = state;
+    add(out, follow(command.condition, inside, in));
+    add(out, follow(command.body, inside, in));
+    state = either(std::move(state), std::move(inside));
+  }
+  is_sure_ = false;
+  return out;
+}
+
+}  // namespace leasehold::shell

@@ -1,0 +1,312 @@
+// git, as far as the work tree goes: what it does to its own folder is nobody else's.
+#include <algorithm>
+
+#include "shell/glob.h"
+#include "shell/options.h"
+#include "shell/place.h"
+#include "shell/programs.h"
+#include "shell/specials.h"
+#include "util/path_text.h"
+
+namespace leasehold::shell {
+namespace {
+
+enum class Effect {
+  reads,
+  tree,   // Any file of the work tree.
+  paths,  // Those it names; any below if it names none.
+  table,  // As kTable says.
+  special,
+};
+
+struct GitCommand {
+  std::string_view name;
+  Effect effect = Effect::reads;
+  std::string_view values;     // Options whose value follows.
+  std::string_view writes_if;  // Only with one of these options.
+  std::string_view reads_if;
+  std::string_view unseen_if;
+};
+
+// In the order of the alphabet.
+constexpr GitCommand kCommands[] = {
+    {.name = "add"},
+    {.name = "am", .effect = Effect::tree},
+    {.name = "annotate"},
+    {.name = "apply", .effect = Effect::special},
+    {.name = "archive", .effect = Effect::table},
+    {.name = "bisect", .effect = Effect::tree, .unseen_if = "--"},
+    {.name = "blame"},
+    {.name = "branch"},
+    {.name = "bundle"},
+    {.name = "cat-file"},
+    {.name = "check-ignore"},
+    {.name = "checkout", .effect = Effect::special},
+    {.name = "cherry"},
+    {.name = "cherry-pick", .effect = Effect::tree},
+    {.name = "clean", .effect = Effect::paths, .values = "-e --exclude", .reads_if = "-n --dry-run"},
+    {.name = "clone", .effect = Effect::special},
+    {.name = "commit"},
+    {.name = "config", .effect = Effect::table},
+    {.name = "count-objects"},
+    {.name = "describe"},
+    {.name = "diff", .effect = Effect::table},
+    {.name = "diff-tree"},
+    {.name = "fetch"},
+    {.name = "for-each-ref"},
+    {.name = "format-patch", .effect = Effect::table},
+    {.name = "fsck"},
+    {.name = "gc"},
+    {.name = "grep"},
+    {.name = "hash-object"},
+    {.name = "help"},
+    {.name = "init"},
+    {.name = "log", .effect = Effect::table},
+    {.name = "ls-files"},
+    {.name = "ls-remote"},
+    {.name = "ls-tree"},
+    {.name = "merge", .effect = Effect::tree},
+    {.name = "merge-base"},
+    {.name = "mv", .effect = Effect::table},
+    {.name = "name-rev"},
+    {.name = "notes"},
+    {.name = "pull", .effect = Effect::tree},
+    {.name = "push"},
+    {.name = "read-tree", .effect = Effect::tree, .writes_if = "-u"},
+    {.name = "rebase", .effect = Effect::tree, .unseen_if = "-x --exec"},
+    {.name = "reflog"},
+    {.name = "remote"},
+    {.name = "reset", .effect = Effect::tree, .writes_if = "--hard --merge --keep"},
+    {.name = "restore", .effect = Effect::special},
+    {.name = "rev-list"},
+    {.name = "rev-parse"},
+    {.name = "revert", .effect = Effect::tree},
+    {.name = "rm", .effect = Effect::paths, .reads_if = "--cached -n --dry-run"},
+    {.name = "shortlog"},
+    {.name = "show", .effect = Effect::table},
+    {.name = "show-ref"},
+    {.name = "sparse-checkout", .effect = Effect::tree},
+    {.name = "stash", .effect = Effect::special},
+    {.name = "status"},
+    {.name = "submodule", .effect = Effect::tree},
+    {.name = "switch", .effect = Effect::special},
+    {.name = "symbolic-ref"},
+    {.name = "tag"},
+    {.name = "update-index"},
+    {.name = "update-ref"},
+    {.name = "var"},
+    {.name = "verify-commit"},
+    {.name = "version"},
+    {.name = "whatchanged"},
+    {.name = "worktree", .effect = Effect::special},
+    {.name = "write-tree"},
+};
+
+constexpr Program kTable[] = {
+    {.name = "archive", .syntax = {.values = "-o --output --format --prefix"}, .outputs = "-o --output"},
+    {.name = "config",
+     .syntax = {.values = "-f --file --blob --type --default"},
+     .reads_if = "-l --list --get --get-all",
+     .outputs = "-f --file"},
+    {.name = "diff", .outputs = "--output"},
+    {.name = "format-patch",
+     .operands = Operands::here,
+     .syntax = {.values = "-o --output-directory"},
+     .reads_if = "--stdout",
+     .into = "-o --output-directory",
+     .names = "*.patch"},
+    {.name = "log", .outputs = "--output"},
+    {.name = "mv", .operands = Operands::move, .reads_if = "-n --dry-run"},
+    {.name = "show", .outputs = "--output"},
+};
+
+class Git {
+ public:
+  Git(const Call& call, Arguments words) : call_(call), words_(std::move(words)) {}
+
+  void run(const GitCommand& command) {
+    const Split taken = split(words_, {.values = command.values});
+    if (taken.has(command.unseen_if)) call_.follower.note_unseen("git: what it runs");
+    if (taken.has(command.reads_if)) return;
+    if (!command.writes_if.empty() && !taken.has(command.writes_if)) return;
+    switch (command.effect) {
+      case Effect::reads:
+        return;
+      case Effect::tree:
+        return note_tree();
+      case Effect::paths:
+        return note_paths(taken.operands, true);
+      case Effect::table:
+        return run_row(*std::ranges::find(kTable, command.name, &Program::name), call_, words_);
+      case Effect::special:
+        return run_special(command.name);
+    }
+  }
+
+ private:
+  void run_special(std::string_view name) {
+    if (name == "apply") return apply();
+    if (name == "checkout") return checkout();
+    if (name == "clone") return clone();
+    if (name == "restore") return restore();
+    if (name == "stash") return stash();
+    if (name == "switch") return switch_branch();
+    worktree();
+  }
+
+  void note_tree() {
+    if (!call_.state.folder_why.empty()) return call_.follower.note_unseen(call_.state.folder_why);
+    for (const std::string& folder : call_.state.folders) {
+      call_.follower.note_write({work_tree(call_.follower.files(), folder), true, ""});
+    }
+  }
+
+  bool exists(const Argument& path) const {
+    return path.is_text() && std::ranges::any_of(call_.state.folders, [&](const std::string& folder) {
+             return call_.follower.files().exists(placed(folder, path.text));
+           });
+  }
+  bool is_folder(const Argument& path) const {
+    return std::ranges::any_of(call_.state.folders, [&](const std::string& folder) {
+      return call_.follower.files().is_folder(placed(folder, path.text));
+    });
+  }
+
+  // What git takes for paths: patterns go into folders.
+  void note_paths(const Arguments& paths, bool all_if_none) {
+    if (paths.empty() && all_if_none) call_.follower.note_write(call_.state, {.text = "."}, true);
+    for (const Argument& path : paths) {
+      if (!path.is_text()) {
+        call_.follower.note_write(call_.state, path);
+      } else if (path.text.starts_with(':')) {
+        note_tree();
+      } else if (has_pattern(path.text)) {
+        const bool is_name = !path.text.contains('/');
+        call_.follower.note_write(call_.state,
+                                  {.text = ".", .is_tree = true, .name = is_name ? path.text : ""});
+      } else {
+        // One that is not there may be a folder that is brought back.
+        call_.follower.note_write(call_.state, path, is_folder(path) || !exists(path));
+      }
+    }
+  }
+
+  // What stands behind the --, if there is one.
+  std::optional<Arguments> behind_dashes() const {
+    const auto dashes = std::ranges::find(words_, "--", &Argument::text);
+    if (dashes == words_.end()) return std::nullopt;
+    return Arguments(dashes + 1, words_.end());
+  }
+
+  void checkout() {
+    if (const auto paths = behind_dashes(); paths && !paths->empty()) return note_paths(*paths, false);
+    const Split taken = split(words_, {.values = "-b -B --orphan --conflict --pathspec-from-file"});
+    const Arguments& operands = taken.operands;
+    if (taken.has("--pathspec-from-file") || !taken.unclear.empty()) return note_tree();
+    if (operands.empty()) return;
+    if (taken.has("-b -B --orphan") || !exists(operands[0])) {
+      // A branch or a commit; more behind it are paths of it.
+      if (operands.size() == 1) return note_tree();
+      return note_paths({operands.begin() + 1, operands.end()}, false);
+    }
+    note_paths(operands, false);
+  }
+
+  void switch_branch() {
+    const Split taken = split(words_, {.values = "-c -C --create --force-create --orphan --conflict"});
+    const bool stays = taken.has("-c -C --create --force-create") && taken.operands.empty();
+    if (!stays) note_tree();
+  }
+
+  void restore() {
+    const Split taken = split(words_, {.values = "-s --source --pathspec-from-file"});
+    if (taken.has("-S --staged") && !taken.has("-W --worktree")) return;
+    if (taken.has("--pathspec-from-file")) return note_tree();
+    note_paths(taken.operands, false);
+  }
+
+  void stash() {
+    const Split taken = split(words_, {.values = "-m --message", .operands_end = true});
+    const std::string action = taken.operands.empty() ? "push" : taken.operands[0].text;
+    if (is_listed("list show drop clear create store", action)) return;
+    const auto paths = behind_dashes();
+    if (action == "push" && paths && !paths->empty()) return note_paths(*paths, false);
+    note_tree();
+  }
+
+  void clone() {
+    const Split taken =
+        split(words_, {.values = "-b --branch --depth -o --origin -c --config --reference -j --jobs "
+                                 "--filter --separate-git-dir --template -u --upload-pack"});
+    if (taken.operands.empty()) return;
+    Argument folder = taken.operands.back();
+    if (taken.operands.size() == 1 && folder.is_text()) {
+      std::string_view name = last_name(folder.text);
+      if (name.ends_with(".git")) name.remove_suffix(4);
+      if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos)
+        name.remove_prefix(colon + 1);
+      folder = {.text = std::string(name)};
+    }
+    call_.follower.note_write(call_.state, folder, true);
+    call_.follower.note_folder(call_.state, folder);
+  }
+
+  void worktree() {
+    const Split taken = split(words_, {.values = "-b -B --reason"});
+    if (taken.operands.size() < 2) return;
+    const std::string& action = taken.operands[0].text;
+    if (action == "add" || action == "remove" || action == "move") {
+      for (const Argument& path : Arguments(taken.operands.begin() + 1, taken.operands.end())) {
+        call_.follower.note_write(call_.state, path, true);
+        if (action != "move") break;
+      }
+    }
+  }
+
+  void apply() {
+    const Split taken = split(words_, {.values = "-p --directory --exclude --include -C --whitespace"});
+    if (taken.has("--check --stat --numstat --summary --cached")) return;
+    const auto text = patch_text(call_, taken.operands.empty() ? nullptr : &taken.operands[0]);
+    const bool is_plain = taken.operands.size() < 2 && !taken.has("-p --directory") && taken.unclear.empty();
+    if (!text || !is_plain || !call_.state.folder_why.empty()) {
+      return call_.follower.note_unseen("git apply: which files the patch is about");
+    }
+    if (taken.has("--reject")) call_.follower.note_unseen("git apply: what it leaves behind");
+    for (const std::string& folder : call_.state.folders) {
+      const std::string root = work_tree(call_.follower.files(), folder);
+      for (const std::string& file : diff_files(*text, 1))
+        call_.follower.note_write({placed(root, file), false, ""});
+    }
+  }
+
+  const Call& call_;
+  const Arguments words_;
+};
+
+}  // namespace
+
+std::string work_tree(const FolderView& files, const std::string& folder) {
+  std::string_view above = folder;
+  while (above != "/" && !files.exists(join(above, ".git"))) above = parent_of(above);
+  return above == "/" ? folder : std::string(above);
+}
+
+Lines run_git(const Call& call) {
+  const Split taken = split(
+      call.rest(), {.values = "-C -c --git-dir --work-tree --namespace --config-env", .operands_end = true});
+  if (taken.has("--git-dir --work-tree")) call.follower.note_unseen("git: a folder elsewhere");
+  for (const Argument& folder : taken.values("-C")) {
+    call.follower.run({{.text = "cd"}, folder}, call.state, std::nullopt);
+  }
+  if (taken.operands.empty()) return std::nullopt;
+  const std::string& name = taken.operands[0].text;
+  const auto* command = std::ranges::find(kCommands, name, &GitCommand::name);
+  if (command == std::end(kCommands) || !taken.operands[0].is_text()) {
+    call.follower.note_unseen("git " + name + " is not known");
+    return std::nullopt;
+  }
+  Git(call, {taken.operands.begin() + 1, taken.operands.end()}).run(*command);
+  return printed_by("git " + name, {call.follower, call.state, taken.operands, call.in});
+}
+
+}  // namespace leasehold::shell

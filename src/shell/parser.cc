@@ -1,0 +1,389 @@
+#include "shell/parser.h"
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <optional>
+
+namespace leasehold::shell {
+namespace {
+
+using Words = std::initializer_list<std::string_view>;
+
+struct Operator {
+  std::string_view symbol;
+  Redirection::Kind kind;
+  int fd;
+  bool both;
+};
+using enum Redirection::Kind;
+constexpr Operator kOperators[] = {
+    {">", write, 1, false},      {">>", write, 1, false},     {">|", write, 1, false},
+    {"&>", write, 1, true},      {"&>>", write, 1, true},     {"<>", write, 0, false},
+    {"<", read, 0, false},       {">&", duplicate, 1, false}, {"<<", text, 0, false},
+    {"<&", duplicate, 0, false}, {"<<-", text, 0, false},     {"<<<", text, 0, false},
+};
+
+// name=, name+= or name[x]= in front of a word.
+struct Target {
+  std::string name;
+  std::size_t length;  // With the =.
+  bool appends;
+};
+
+std::optional<Target> assigned_by(const Word& word) {
+  if (word.parts.empty() || word.parts[0].kind != Part::Kind::text || word.parts[0].quoted)
+    return std::nullopt;
+  const std::string& text = word.parts[0].text;
+  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  std::size_t end = 0;
+  while (end < text.size() && is_name(text[end])) ++end;
+  if (end == 0 || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return std::nullopt;
+  Target target = {.name = text.substr(0, end), .length = 0, .appends = false};
+  if (end < text.size() && text[end] == '[') {
+    end = text.find(']', end);
+    if (end == std::string::npos) return std::nullopt;
+    target.appends = true;
+    ++end;
+  }
+  if (end < text.size() && text[end] == '+') {
+    target.appends = true;
+    ++end;
+  }
+  if (end >= text.size() || text[end] != '=') return std::nullopt;
+  target.length = end + 1;
+  return target;
+}
+
+class Parser {
+ public:
+  explicit Parser(Reader& reader) : in_(reader) {}
+
+  // Up to one of the words or symbols in `ends`, which is not taken, or to the end.
+  Script script(Words ends) {
+    Script script;
+    while (true) {
+      while (in_.peek().kind == Token::Kind::newline || in_.peek().is(";")) in_.take();
+      if (at_end(ends)) return script;
+      const std::size_t before = in_.at();
+      script.chains.push_back(chain());
+      if (in_.at() == before && in_.peek().kind != Token::Kind::end) in_.give_up(unexpected());
+    }
+  }
+
+  void expect(std::string_view text) {
+    const Token& token = in_.peek();
+    if (token.is(text) || token.reads(text)) {
+      in_.take();
+    } else {
+      in_.give_up("it lacks a \"" + std::string(text) + "\"");
+    }
+  }
+
+  std::string unexpected() {
+    const Token& token = in_.peek();
+    return "a \"" + (token.kind == Token::Kind::word ? token.plain : std::string(token.symbol)) +
+           "\" stands where none can be";
+  }
+
+ private:
+  bool at_end(Words ends) {
+    const Token& token = in_.peek();
+    if (token.kind == Token::Kind::end) return true;
+    return std::ranges::any_of(ends, [&](std::string_view end) { return token.is(end) || token.reads(end); });
+  }
+
+  Chain chain() {
+    Chain chain;
+    Link link = Link::always;
+    while (true) {
+      chain.steps.push_back({link, pipeline()});
+      if (in_.peek().is("&&")) {
+        link = Link::and_then;
+      } else if (in_.peek().is("||")) {
+        link = Link::or_else;
+      } else {
+        break;
+      }
+      in_.take();
+      skip_newlines();
+    }
+    if (in_.peek().is("&")) {
+      in_.take();
+      chain.in_background = true;
+    }
+    return chain;
+  }
+
+  Pipeline pipeline() {
+    Pipeline pipeline;
+    while (true) {
+      if (in_.peek().reads("!")) {
+        pipeline.negated = !pipeline.negated;
+      } else if (in_.peek().reads("coproc")) {
+        // What follows runs beside the rest.
+      } else {
+        break;
+      }
+      in_.take();
+    }
+    while (true) {
+      pipeline.commands.push_back(command());
+      if (!in_.peek().is("|") && !in_.peek().is("|&")) return pipeline;
+      in_.take();
+      skip_newlines();
+    }
+  }
+
+  Command command() {
+    Command command;
+    if (in_.depth() >= kDepthMax) {
+      in_.give_up("it is nested too deeply");
+      return command;
+    }
+    in_.enter();
+    if (!compound(command)) simple(command);
+    if (command.kind != Command::Kind::simple) redirections(command);
+    in_.leave();
+    return command;
+  }
+
+  bool compound(Command& command) {
+    std::vector<Part> inner;
+    if (in_.skip_arithmetic(inner)) {
+      command.kind = Command::Kind::test;
+      command.words.push_back({std::move(inner)});
+      return true;
+    }
+    const Token& token = in_.peek();
+    if (token.is("(")) {
+      in_.take();
+      command.kind = Command::Kind::subshell;
+      command.body = script({")"});
+      expect(")");
+    } else if (token.reads("{")) {
+      in_.take();
+      command.kind = Command::Kind::group;
+      command.body = script({"}"});
+      expect("}");
+    } else if (token.reads("if")) {
+      branches(command);
+    } else if (token.reads("while") || token.reads("until")) {
+      in_.take();
+      command.kind = Command::Kind::loop;
+      command.condition = script({"do"});
+      body(command);
+    } else if (token.reads("for") || token.reads("select")) {
+      each(command);
+    } else if (token.reads("case")) {
+      choice(command);
+    } else if (token.reads("function")) {
+      in_.take();
+      const std::string name = in_.take().plain;
+      if (in_.peek().is("(")) {
+        in_.take();
+        expect(")");
+      }
+      function(command, name);
+    } else if (token.reads("[[")) {
+      test(command);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void body(Command& command) {
+    expect("do");
+    command.body = script({"done"});
+    expect("done");
+  }
+
+  void branches(Command& command) {
+    command.kind = Command::Kind::branches;
+    do {
+      in_.take();  // if, elif
+      Branch branch = {.condition = script({"then"})};
+      expect("then");
+      branch.body = script({"elif", "else", "fi"});
+      command.branches.push_back(std::move(branch));
+    } while (in_.peek().reads("elif"));
+    if (in_.peek().reads("else")) {
+      in_.take();
+      command.branches.push_back({.body = script({"fi"})});
+    }
+    expect("fi");
+  }
+
+  void each(Command& command) {
+    in_.take();
+    std::vector<Part> inner;
+    if (in_.skip_arithmetic(inner)) {
+      command.kind = Command::Kind::loop;
+      skip_separators();
+      if (in_.peek().reads("{")) {
+        in_.take();
+        command.body = script({"}"});
+        expect("}");
+      } else {
+        body(command);
+      }
+      return;
+    }
+    command.kind = Command::Kind::each;
+    command.name = in_.take().plain;
+    skip_newlines();
+    command.has_list = in_.peek().reads("in");
+    if (command.has_list) {
+      in_.take();
+      while (in_.peek().kind == Token::Kind::word) command.words.push_back(in_.take().word);
+    }
+    skip_separators();
+    body(command);
+  }
+
+  void choice(Command& command) {
+    command.kind = Command::Kind::choice;
+    in_.take();
+    command.words.push_back(in_.take().word);
+    skip_newlines();
+    expect("in");
+    skip_newlines();
+    while (in_.peek().kind != Token::Kind::end && !in_.peek().reads("esac")) {
+      while (in_.peek().kind != Token::Kind::end && !in_.peek().is(")")) in_.take();  // The patterns.
+      expect(")");
+      command.branches.push_back({.body = script({";;", ";&", ";;&", "esac"})});
+      if (!in_.peek().reads("esac")) in_.take();
+      skip_newlines();
+    }
+    expect("esac");
+  }
+
+  void function(Command& command, const std::string& name) {
+    command.kind = Command::Kind::function;
+    command.name = name;
+    skip_newlines();
+    command.definition = std::make_shared<const Command>(this->command());
+  }
+
+  void test(Command& command) {
+    command.kind = Command::Kind::test;
+    while (in_.peek().kind != Token::Kind::end && !in_.peek().reads("]]")) {
+      Token token = in_.take();
+      if (token.kind == Token::Kind::word) command.words.push_back(std::move(token.word));
+    }
+    expect("]]");
+  }
+
+  void simple(Command& command) {
+    while (true) {
+      if (redirection(command)) continue;
+      if (in_.peek().kind != Token::Kind::word) break;
+      Token token = in_.take();
+      if (command.words.empty()) {
+        if (const auto target = assigned_by(token.word)) {
+          assignment(command, *target, std::move(token.word));
+          continue;
+        }
+        if (!token.plain.empty() && in_.peek().is("(")) {
+          in_.take();
+          expect(")");
+          return function(command, token.plain);
+        }
+      } else if (const auto target = assigned_by(token.word); target && in_.touches('(')) {
+        // declare name=(...)
+        assignment(command, *target, std::move(token.word));
+        continue;
+      }
+      command.words.push_back(std::move(token.word));
+    }
+    const bool is_empty =
+        command.words.empty() && command.assignments.empty() && command.redirections.empty();
+    if (is_empty && in_.peek().kind != Token::Kind::end) in_.give_up(unexpected());
+  }
+
+  void assignment(Command& command, const Target& target, Word word) {
+    Assignment made = {.name = target.name, .appends = target.appends};
+    word.parts[0].text.erase(0, target.length);
+    if (word.parts.size() == 1 && word.parts[0].text.empty() && in_.touches('(')) {
+      made.is_list = true;
+      in_.take();
+      while (in_.peek().kind == Token::Kind::word || in_.peek().kind == Token::Kind::newline) {
+        Token token = in_.take();
+        if (token.kind == Token::Kind::word) made.values.push_back(std::move(token.word));
+      }
+      expect(")");
+    } else {
+      made.values.push_back(std::move(word));
+    }
+    command.assignments.push_back(std::move(made));
+  }
+
+  void redirections(Command& command) {
+    if (command.kind == Command::Kind::function) return;
+    while (redirection(command)) {
+    }
+  }
+
+  bool redirection(Command& command) {
+    const Token& token = in_.peek();
+    if (token.kind != Token::Kind::symbol) return false;
+    const auto* found = std::ranges::find(kOperators, token.symbol, &Operator::symbol);
+    if (found == std::end(kOperators)) return false;
+    Redirection made = {.kind = found->kind, .fd = found->fd, .both = found->both};
+    if (!token.fd.empty()) made.fd = token.fd.front() == '{' ? -1 : std::stoi(token.fd);
+    in_.take();
+    Token target = in_.take();
+    if (target.kind != Token::Kind::word) {
+      in_.give_up("a redirection names no file");
+      return true;
+    }
+    if (found->symbol.starts_with("<<") && found->symbol != "<<<") {
+      const auto body = std::make_shared<Word>();
+      made.text = body;
+      in_.expect_text(target.word, found->symbol == "<<-", body);
+    } else {
+      made.target = std::move(target.word);
+      if (made.kind == Redirection::Kind::duplicate && !is_descriptor(target.plain)) {
+        made.kind = found->symbol == ">&" ? Redirection::Kind::write : Redirection::Kind::duplicate;
+        made.both = made.kind == Redirection::Kind::write;
+      }
+    }
+    command.redirections.push_back(std::move(made));
+    return true;
+  }
+
+  // 1, 1-, -
+  static bool is_descriptor(const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789-") == std::string::npos;
+  }
+
+  void skip_newlines() {
+    while (in_.peek().kind == Token::Kind::newline) in_.take();
+  }
+  void skip_separators() {
+    while (in_.peek().kind == Token::Kind::newline || in_.peek().is(";")) in_.take();
+  }
+
+  Reader& in_;
+};
+
+}  // namespace
+
+Parsed parse(std::string_view text, int depth) {
+  Reader reader(text, 0, depth);
+  Parser parser(reader);
+  Parsed parsed;
+  parsed.script = parser.script({});
+  parsed.problem = reader.problem();
+  return parsed;
+}
+
+Script parse_until_closed(Reader& reader) {
+  Parser parser(reader);
+  Script script = parser.script({")"});
+  parser.expect(")");
+  return script;
+}
+
+}  // namespace leasehold::shell

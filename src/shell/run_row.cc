@@ -1,0 +1,208 @@
+// What a line of the table means.
+#include <algorithm>
+
+#include "shell/place.h"
+#include "shell/programs.h"
+#include "util/path_text.h"
+#include "util/unique.h"
+
+namespace leasehold::shell {
+namespace {
+
+std::vector<std::string_view> items(std::string_view list) {
+  std::vector<std::string_view> all;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(' '), list.size());
+    if (end > 0) all.push_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return all;
+}
+
+class Row {
+ public:
+  Row(const Program& row, const Call& call, const Arguments& words)
+      : row_(row), call_(call), split_(split(words, row.syntax)) {}
+
+  void run() {
+    if (!row_.unseen_if.empty() && (row_.unseen_if == "*" || split_.has(row_.unseen_if))) unseen(row_.why);
+    if (!row_.unseen_unless.empty() && !split_.has(row_.unseen_unless)) unseen(row_.why);
+    if (split_.has(row_.reads_if)) return;
+    for (const Argument& file : split_.values(row_.outputs)) note(file, false);
+    if (!row_.writes_if.empty() && !split_.has(row_.writes_if)) {
+      if (!split_.unclear.empty()) unseen(split_.unclear);
+      return;
+    }
+    goes_deep_ = split_.has(row_.tree_if);
+    for (const std::string_view name : items(row_.beside)) note_beside(name);
+    if (!row_.keys.empty()) note_keys();
+    note_operands();
+  }
+
+ private:
+  Arguments& operands() { return split_.operands; }
+
+  void unseen(std::string_view why) {
+    call_.follower.note_unseen(std::string(row_.name) + ": " + std::string(why));
+  }
+
+  std::vector<std::string> places(const Argument& path) const {
+    std::vector<std::string> all;
+    if (!path.is_text()) return all;
+    for (const std::string& folder : call_.state.folders) all.push_back(placed(folder, path.text));
+    return all;
+  }
+
+  bool is_file(const Argument& path) const {
+    return std::ranges::any_of(places(path), [&](const std::string& one) {
+      return call_.follower.files().exists(one) && !call_.follower.files().is_folder(one);
+    });
+  }
+
+  bool is_folder(const Argument& path) const {
+    if (path.is_tree) return false;
+    return std::ranges::any_of(places(path),
+                               [&](const std::string& one) { return call_.follower.files().is_folder(one); });
+  }
+
+  // With `subtree` a pattern of names that the operand has does not hold any more, but one that the program
+  // has does.
+  void note(const Argument& path, bool subtree) {
+    if (!path.is_known()) return unseen(path.why);
+    if (subtree && !row_.names.empty()) {
+      Argument tree = path;
+      tree.is_tree = true;
+      tree.name = row_.names;
+      return call_.follower.note_write(call_.state, tree);
+    }
+    call_.follower.note_write(call_.state, path, subtree);
+  }
+
+  void note_each(const Argument& path) {
+    note(path, (goes_deep_ && !is_file(path)) || is_folder(path));
+    if (!path.is_text() || path.text.empty()) return;
+    for (const Argument& suffix : split_.values(row_.backup)) {
+      if (!suffix.is_text() || suffix.text.contains('*') || suffix.text.contains('/')) {
+        unseen("where it keeps what was there");
+      } else if (!suffix.text.empty()) {
+        note({.text = path.text + suffix.text}, false);
+      }
+    }
+    for (const std::string_view suffix : items(row_.suffixes)) {
+      if (path.text.ends_with(suffix)) {
+        note({.text = path.text.substr(0, path.text.size() - suffix.size())}, false);
+      } else {
+        note({.text = path.text + std::string(suffix)}, false);
+      }
+    }
+  }
+
+  void note_keys() {
+    for (const Argument& word : operands()) {
+      for (const std::string_view key : items(row_.keys)) {
+        if (!word.text.starts_with(key)) continue;
+        Argument file = word;
+        file.text.erase(0, key.size());
+        note(file, false);
+      }
+    }
+  }
+
+  // The nearest that is there, at or above; else the one here. A slash behind means a folder with all in it.
+  void note_beside(std::string_view name) {
+    const bool is_tree = name.ends_with('/');
+    if (is_tree) name.remove_suffix(1);
+    if (!call_.state.folder_why.empty()) return unseen(call_.state.folder_why);
+    for (const std::string& folder : call_.state.folders) {
+      std::string_view above = folder;
+      while (above != "/" && !call_.follower.files().exists(join(above, name))) above = parent_of(above);
+      const bool is_found = call_.follower.files().exists(join(above, name));
+      call_.follower.note_write({join(is_found ? std::string(above) : folder, name), is_tree, ""});
+    }
+  }
+
+  void note_operands() {
+    Arguments& all = operands();
+    if (row_.operands == Operands::none) return;
+    if (row_.operands == Operands::here) return note_here();
+    const bool needs_script = row_.operands == Operands::after_first && !split_.has(row_.script);
+    // An empty one is what sed wants behind -i on other systems.
+    if (row_.operands == Operands::after_first && !all.empty() && all[0].is_text() && all[0].text.empty()) {
+      all.erase(all.begin());
+    }
+    if (needs_script && !all.empty()) all.erase(all.begin());
+    if (all.empty()) {
+      for (const std::string_view name : items(row_.without)) note({.text = std::string(name)}, true);
+      return;
+    }
+    switch (row_.operands) {
+      case Operands::first:
+        return note_each(all.front());
+      case Operands::second:
+        if (all.size() > 1) note_each(all[1]);
+        return;
+      case Operands::last:
+        return note_each(all.back());
+      case Operands::copy:
+      case Operands::move:
+      case Operands::link:
+        return note_copy();
+      default:
+        for (const Argument& path : all) note_each(path);
+    }
+  }
+
+  void note_here() {
+    const Arguments into = split_.values(row_.into);
+    if (into.empty()) note({.text = "."}, true);
+    for (const Argument& folder : into) note(folder, true);
+  }
+
+  void note_copy() {
+    Arguments sources = operands();
+    const Arguments into = split_.values(row_.into);
+    Argument target = {.text = "."};
+    bool is_in = true;
+    if (!into.empty()) {
+      target = into.front();
+    } else if (sources.size() > 1) {
+      target = sources.back();
+      sources.pop_back();
+      is_in = sources.size() > 1 || target.text.ends_with('/') || is_folder(target);
+      if (split_.has("-T --no-target-directory")) is_in = false;
+    } else if (row_.operands != Operands::link) {
+      return;
+    }
+    for (const Argument& source : sources) {
+      const bool is_deep =
+          (goes_deep_ && !is_file(source)) || (row_.operands == Operands::move && is_folder(source));
+      if (row_.operands == Operands::move) note(source, is_folder(source));
+      const std::string_view name = last_name(source.text);
+      if (!target.is_known()) {
+        unseen(target.why);
+      } else if (!is_in) {
+        note(target, is_deep);
+      } else if (!source.is_text() || name.empty() || name == "." || name == ".." ||
+                 split_.has("--parents")) {
+        note(target, true);
+      } else {
+        Argument file = target;
+        file.text += (target.text.ends_with('/') ? "" : "/") + std::string(name);
+        note(file, is_deep);
+        if (row_.operands == Operands::copy && !is_folder(target))
+          call_.follower.note_folder(call_.state, target);
+      }
+    }
+  }
+
+  const Program& row_;
+  const Call& call_;
+  Split split_;
+  bool goes_deep_ = false;
+};
+
+}  // namespace
+
+void run_row(const Program& row, const Call& call, const Arguments& words) { Row(row, call, words).run(); }
+
+}  // namespace leasehold::shell

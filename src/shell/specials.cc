@@ -1,0 +1,205 @@
+#include "shell/specials.h"
+
+#include <algorithm>
+
+#include "shell/options.h"
+#include "shell/place.h"
+#include "util/path_text.h"
+
+namespace leasehold::shell {
+namespace {
+
+// Its programs can write and run what they like; most only print.
+Lines run_awk(const Call& call) {
+  const Split taken =
+      split(call.rest(), {.values = "-F -v -f --file --field-separator --assign -i --include"});
+  if (taken.has("-f --file -i --include")) {
+    call.follower.note_unseen("awk: a script");
+  } else if (!taken.operands.empty()) {
+    const Argument& program = taken.operands.front();
+    const bool is_plain = program.is_text() && program.text.find_first_of(">|") == std::string::npos &&
+                          !program.text.contains("system");
+    if (!is_plain) call.follower.note_unseen("awk: what its program writes");
+  }
+  return std::nullopt;
+}
+
+Lines run_mkdir(const Call& call) {
+  const Split taken = split(call.rest(), {.values = "-m --mode"});
+  for (const Argument& folder : taken.operands) call.follower.note_folder(call.state, folder);
+  if (taken.has("-p --parents")) call.follower.note_success();
+  return Arguments{};
+}
+
+constexpr Special kSpecials[] = {
+    {"awk", run_awk},  {"bash", run_shell},  {"dash", run_shell},  {"find", run_find},
+    {"gawk", run_awk}, {"git", run_git},     {"gtar", run_tar},    {"ksh", run_shell},
+    {"mawk", run_awk}, {"mkdir", run_mkdir}, {"patch", run_patch}, {"sh", run_shell},
+    {"tar", run_tar},  {"xargs", run_xargs}, {"zsh", run_shell},
+};
+
+// The lines of what is read, put together.
+std::optional<std::string> whole_text(const Lines& lines) {
+  if (!lines) return std::nullopt;
+  std::string text;
+  for (const Argument& line : *lines) {
+    if (!line.is_text()) return std::nullopt;
+    text += line.text + '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+const Special* find_special(std::string_view name) {
+  const auto* found = std::ranges::find(kSpecials, name, &Special::name);
+  return found == std::end(kSpecials) ? nullptr : found;
+}
+
+// bash -c 'script' name arguments..., or a script that is read.
+Lines run_shell(const Call& call) {
+  bool has_command = false;
+  std::size_t at = 1;
+  for (; at < call.words.size(); ++at) {
+    const Argument& word = call.words[at];
+    if (word.text.size() < 2 || (word.text[0] != '-' && word.text[0] != '+') || !word.is_known()) break;
+    if (word.text == "--") {
+      ++at;
+      break;
+    }
+    if (word.text.starts_with("--")) continue;
+    has_command = has_command || word.text.contains('c');
+    if (word.text.find_first_of("oO") != std::string::npos) ++at;
+  }
+  State inside = {.folders = call.state.folders, .folder_why = call.state.folder_why};
+  const std::string name = call.words.front().text;
+  if (at >= call.words.size() || (!has_command && call.words[at].text == "-")) {
+    const auto script = whole_text(call.in);
+    if (script) return call.follower.follow(*script, inside, std::nullopt);
+    call.follower.note_unseen(name + ": a script that it reads");
+    return std::nullopt;
+  }
+  const Argument& first = call.words[at];
+  if (!has_command || !first.is_text()) {
+    call.follower.note_unseen(name + ": a script" + (first.is_known() ? " (" + first.text + ")" : ""));
+    return std::nullopt;
+  }
+  inside.positional = call.rest(at + 2);
+  if (at + 1 < call.words.size()) inside.variables["0"] = {call.words[at + 1]};
+  return call.follower.follow(first.text, inside, call.in);
+}
+
+Lines run_tar(const Call& call) {
+  Arguments words = call.rest();
+  if (words.empty()) return std::nullopt;
+  if (!words[0].text.starts_with('-') && words[0].is_text()) words[0].text.insert(0, "-");
+  const Split taken =
+      split(words,
+            {.values = "-f --file -C --directory -T --files-from -X --exclude-from --exclude -I "
+                       "--use-compress-program --transform --xform -H --format -b -g -V --strip-components"});
+  Follower& follower = call.follower;
+  if (taken.has("-t --list -O --to-stdout")) return std::nullopt;
+  if (!taken.unclear.empty()) follower.note_unseen("tar: " + taken.unclear);
+  if (!taken.has("-x --extract --get")) {
+    for (const Argument& file : taken.values("-f --file")) {
+      if (file.text != "-") follower.note_write(call.state, file);
+    }
+    if (taken.has("--remove-files")) follower.note_unseen("tar: what it takes away");
+    return std::nullopt;
+  }
+  Arguments folders = taken.values("-C --directory");
+  if (folders.empty()) folders.push_back({.text = "."});
+  const bool is_renamed = taken.has("--strip-components --transform --xform --wildcards -P --absolute-names");
+  const Argument& folder = folders.back();
+  if (taken.has("-P --absolute-names")) follower.note_unseen("tar: files outside");
+  if (taken.operands.empty() || is_renamed || !folder.is_text()) {
+    follower.note_write(call.state, folder, true);
+    return std::nullopt;
+  }
+  for (const Argument& member : taken.operands) {
+    Argument file = member;
+    if (file.is_known()) file.text = join(folder.text, file.text);
+    follower.note_write(call.state, file, true);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> patch_text(const Call& call, const Argument* path) {
+  if (path == nullptr || path->text == "-") return whole_text(call.in);
+  if (!path->is_text() || !call.state.folder_why.empty() || call.state.folders.size() != 1)
+    return std::nullopt;
+  return call.follower.files().text(placed(call.state.folders[0], path->text));
+}
+
+Lines run_patch(const Call& call) {
+  const Split taken = split(
+      call.rest(),
+      {.values = "-p --strip -i --input -o --output -d --directory -B -D -F -g -r --reject-file -V -Y -z"});
+  Follower& follower = call.follower;
+  if (taken.has("--dry-run -C")) return std::nullopt;
+  const Arguments inputs = taken.values("-i --input");
+  const Argument* input = inputs.empty() ? nullptr : &inputs.back();
+  if (input == nullptr && taken.operands.size() > 1) input = &taken.operands[1];
+  const auto text = patch_text(call, input);
+  for (const Argument& folder : taken.values("-d --directory")) {
+    follower.run({{.text = "cd"}, folder}, call.state, std::nullopt);
+  }
+  if (taken.has("-b --backup -B -z -Y")) follower.note_unseen("patch: where it keeps what was there");
+  const Arguments outputs = taken.values("-o --output");
+  for (const Argument& file : outputs) follower.note_write(call.state, file);
+  if (!outputs.empty()) return std::nullopt;
+  if (!taken.operands.empty()) {
+    follower.note_write(call.state, taken.operands[0]);
+    return std::nullopt;
+  }
+  if (!text) {
+    follower.note_unseen("patch: which files the patch is about");
+    return std::nullopt;
+  }
+  const Arguments strips = taken.values("-p --strip");
+  const bool is_number = !strips.empty() && strips.back().is_text() && strips.back().text.size() == 1 &&
+                         strips.back().text[0] >= '0' && strips.back().text[0] <= '9';
+  for (const std::string& file : diff_files(*text, is_number ? strips.back().text[0] - '0' : -1)) {
+    follower.note_write(call.state, {.text = file});
+    // Without -p it is the whole name if its folders are there, else the last part of it.
+    if (strips.empty()) follower.note_write(call.state, {.text = std::string(last_name(file))});
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> diff_files(std::string_view diff, int strip) {
+  std::vector<std::string> files;
+  const auto add = [&](std::string_view name, int folders) {
+    name = name.substr(0, name.find('\t'));
+    while (!name.empty() && (name.back() == '\r' || name.back() == ' ')) name.remove_suffix(1);
+    if (name.size() > 1 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+    if (name == "/dev/null") return;
+    for (int i = 0; i < folders; ++i) {
+      const std::size_t slash = name.find('/');
+      if (slash == std::string_view::npos) break;
+      name.remove_prefix(slash + 1);
+    }
+    if (!name.empty() && std::ranges::find(files, name) == files.end()) files.emplace_back(name);
+  };
+  while (!diff.empty()) {
+    const std::size_t end = std::min(diff.find('\n'), diff.size());
+    const std::string_view line = diff.substr(0, end);
+    diff.remove_prefix(std::min(end + 1, diff.size()));
+    for (const std::string_view header : {"--- ", "+++ ", "*** "}) {
+      if (line.starts_with(header)) add(line.substr(header.size()), std::max(strip, 0));
+    }
+    for (const std::string_view header : {"rename from ", "rename to ", "copy to "}) {
+      if (line.starts_with(header)) add(line.substr(header.size()), std::max(strip - 1, 0));
+    }
+    // Of empty files and modes nothing but this line tells: diff --git a/x b/x
+    constexpr std::string_view kGit = "diff --git ";
+    if (line.starts_with(kGit)) {
+      const std::string_view names = line.substr(kGit.size());
+      const std::string_view second = names.substr(names.size() / 2);
+      if (second.starts_with(' ')) add(second.substr(1), std::max(strip, 0));
+    }
+  }
+  return files;
+}
+
+}  // namespace leasehold::shell

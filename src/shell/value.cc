@@ -1,0 +1,31 @@
+#include "shell/value.h"
+
+#include "util/unique.h"
+
+namespace leasehold::shell {
+
+State either(State one, State other) {
+  if (one.has_ended) return other;
+  if (other.has_ended) return one;
+  constexpr std::size_t kFoldersMax = 8;
+  add_missing(one.folders, other.folders);
+  if (one.folder_why.empty()) one.folder_why = other.folder_why;
+  if (one.folders.size() > kFoldersMax) one.folder_why = "the folder depends on what runs";
+  if (one.last_folder != other.last_folder) one.last_folder.reset();
+  if (one.pushed != other.pushed) one.pushed.clear();
+  const auto forget = [](Arguments& value, const std::string& name) {
+    value = {{.why = "variable " + name + " depends on what runs"}};
+  };
+  for (auto& [name, value] : one.variables) {
+    const auto found = other.variables.find(name);
+    if (found == other.variables.end() || found->second != value) forget(value, name);
+  }
+  for (const auto& [name, value] : other.variables) {
+    if (const auto [added, is_new] = one.variables.try_emplace(name); is_new) forget(added->second, name);
+  }
+  if (one.positional != other.positional) one.positional = {{.why = "its arguments depend on what runs"}};
+  for (const auto& [name, definition] : other.functions) one.functions.try_emplace(name, definition);
+  return one;
+}
+
+}  // namespace leasehold::shell

@@ -1,0 +1,48 @@
+// What is known about words and variables while a command line is followed.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shell/syntax.h"
+
+namespace leasehold::shell {
+
+// A word after expansion.
+struct Argument {
+  std::string text;
+  std::string why;      // Not empty: not known, for this reason; `text` is what is known of its beginning.
+  bool splits = false;  // Not known and not quoted: may be any number of words, options too.
+  // Stands for any files below the folder `text`, or for it; with a pattern of their names if one is known.
+  bool is_tree = false;
+  std::string name;
+
+  bool is_known() const { return why.empty(); }
+  bool is_text() const { return why.empty() && !is_tree; }
+  bool operator==(const Argument&) const = default;
+};
+
+using Arguments = std::vector<Argument>;
+
+// Lines that a command reads or prints. Nothing: not known.
+using Lines = std::optional<Arguments>;
+
+// Where the shell stands.
+struct State {
+  std::vector<std::string> folders;  // Where it may be; one, most often.
+  std::string folder_why;            // Not empty: it may be somewhere else, for this reason.
+  std::optional<std::string> last_folder;
+  std::vector<std::string> pushed;
+  std::map<std::string, Arguments, std::less<>> variables;  // Lists have any number of items, others one.
+  std::map<std::string, std::shared_ptr<const Command>, std::less<>> functions;
+  Arguments positional;
+  bool has_ended = false;  // By exit: nothing more is run.
+};
+
+// What is known when it may be either.
+State either(State one, State other);
+
+}  // namespace leasehold::shell
