@@ -5,14 +5,24 @@
 #include <map>
 #include <memory>
 
+#include "hook/asked_paths.h"
 #include "hook/reason.h"
+#include "shell/disk_folder.h"
+#include "shell/place.h"
+#include "util/path_text.h"
+#include "util/unique.h"
 #include "workspace/workspace.h"
 
 namespace leasehold {
 namespace {
 
 bool is_gated(HookMoment moment) {
-  return moment == HookMoment::before_write || moment == HookMoment::before_read;
+  return moment == HookMoment::before_write || moment == HookMoment::before_read ||
+         moment == HookMoment::before_command;
+}
+
+bool may_write(HookMoment moment) {
+  return moment == HookMoment::before_write || moment == HookMoment::before_command;
 }
 
 std::string not_checked(std::string_view why) {
@@ -36,7 +46,7 @@ HookCall::HookCall(HookHost host, std::string_view payload, std::string cwd, con
 }
 
 std::string HookCall::late_answer() const {
-  if (event_ && event_->moment != HookMoment::before_write) return {};
+  if (event_ && !may_write(event_->moment)) return {};
   return unchecked({Code::timeout, "the store did not answer in time."}).output;
 }
 
@@ -68,16 +78,31 @@ OpenOptions HookCall::open_options(const std::string& place) const {
   return {.place = place, .environment = variables_, .only_managed = true, .is_brief = true};
 }
 
+// What the tool names, and what its command line is seen to write. The rest of a command line goes on unseen.
+std::vector<shell::Write> HookCall::writes() const {
+  std::vector<shell::Write> writes;
+  for (const std::string& path : event_->paths) writes.push_back({.path = absolute(path)});
+  if (event_->command.empty()) return writes;
+  const char* home = variables_("HOME");
+  const shell::DiskFolder disk;
+  shell::Writes found = shell::find_writes(
+      event_->command, {.folder = cwd_, .home = home == nullptr ? "" : home, .files = disk});
+  add_missing(writes, found.files);
+  return writes;
+}
+
 // Each file belongs to the work tree it lies in; what belongs to one is granted together or not at all.
 HookAnswer HookCall::at_the_gate() {
   struct Part {
     std::unique_ptr<OpenWorkspace> workspace;
-    std::vector<std::string> paths;
+    std::vector<shell::Write> writes;
   };
   std::map<std::string, Part> parts;
   std::map<std::string, std::string> roots;  // By folder; empty: not managed.
-  for (const std::string& path : event_->paths) {
-    const std::string file = absolute(path);
+  for (const shell::Write& write : writes()) {
+    // A tree around us is a matter of ours.
+    const bool is_around = write.subtree && below(cwd_, shell::simplified(write.path));
+    const std::string file = is_around ? cwd_ + "/." : write.path;
     const auto [known, is_new] = roots.try_emplace(file.substr(0, file.rfind('/')));
     // Most often the same tree as before, which is open then.
     if (is_new && !parts.empty()) {
@@ -91,25 +116,21 @@ HookAnswer HookCall::at_the_gate() {
       known->second = (*opened)->root();
       parts[known->second].workspace = std::move(*opened);
     }
-    if (!known->second.empty()) parts[known->second].paths.push_back(file);
+    if (!known->second.empty()) parts[known->second].writes.push_back(write);
   }
   for (auto& [root, part] : parts) {
-    if (HookAnswer denied = gate(*part.workspace, part.paths); !denied.output.empty()) return denied;
+    if (HookAnswer denied = gate(*part.workspace, part.writes); !denied.output.empty()) return denied;
   }
   return {};
 }
 
-HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<std::string>& paths) {
+HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes) {
   const bool read = event_->moment == HookMoment::before_read;
   if (read && !workspace.gates_reads()) return {};
-  std::vector<AskedPath> inside;
-  for (const std::string& path : paths) {
-    const auto key = workspace.key_if_inside(path, {.literal = true});
-    if (!key) return unchecked(key.error());
-    if (*key) inside.push_back({.path = path});  // A link may lead out of the tree.
-  }
-  if (inside.empty()) return {};
-  auto wanted = workspace.wanted(inside, {.pairs = !read, .literal = true});
+  const auto inside = asked_paths(workspace, owner(), writes);
+  if (!inside) return unchecked(inside.error());
+  if (inside->empty()) return {};
+  auto wanted = workspace.wanted(*inside, {.pairs = !read, .literal = true});
   if (!wanted) return unchecked(wanted.error());
   GateRequest request = {.read = read};
   request.wanted.caller.holder = {.owner = owner(), .process = workspace.caller_process()};
@@ -124,8 +145,8 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<std::strin
 
 HookAnswer HookCall::unchecked(const Error& error) const {
   HookAnswer answer = {.problem = error.message};
-  const bool may_write = !event_ || event_->moment == HookMoment::before_write;
-  if (!may_write || lets_unchecked_writes_pass(open_options(cwd_))) return answer;
+  const bool is_write = !event_ || may_write(event_->moment);
+  if (!is_write || lets_unchecked_writes_pass(open_options(cwd_))) return answer;
   answer.output = deny_text(event_ ? event_->event_name : "PreToolUse", not_checked(error.message));
   return answer;
 }

@@ -7,6 +7,7 @@
 
 #include "hook/hook_event.h"
 #include "leasehold/open.h"
+#include "shell/find_writes.h"
 
 namespace leasehold {
 
@@ -34,7 +35,8 @@ class HookCall {
   Owner main_owner() const;
   Owner owner() const;
   HookAnswer at_the_gate();
-  HookAnswer gate(OpenWorkspace& workspace, const std::vector<std::string>& paths);
+  HookAnswer gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes);
+  std::vector<shell::Write> writes() const;
   HookAnswer tell();
   HookAnswer unchecked(const Error& error) const;
   std::string absolute(const std::string& path) const;

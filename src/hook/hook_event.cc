@@ -80,7 +80,9 @@ Result<void> look_at_tool(HookEvent& event, const json::object& payload) {
     if (!paths || paths->empty()) return bad("is an apply_patch call whose patch names no file");
     event.paths = std::move(*paths);
   } else if (tool == "Bash") {
-    if (auto patch = shell_patch(text(arguments, "command")); patch && !patch->paths.empty()) {
+    event.moment = HookMoment::before_command;
+    event.command = text(arguments, "command");
+    if (auto patch = shell_patch(event.command); patch && !patch->paths.empty()) {
       event.moment = HookMoment::before_write;
       for (const std::string& path : patch->paths) event.paths.push_back(under(patch->folder, path));
     }

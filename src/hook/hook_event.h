@@ -19,6 +19,7 @@ std::optional<HookHost> host_named(std::string_view name);
 enum class HookMoment {
   before_write,      // Files are about to be written.
   before_read,       // A file is about to be read.
+  before_command,    // A shell is about to run `command`.
   turn_started,      // Somebody asked the agent to go on.
   turn_stopped,      // It is done for now.
   turn_failed,       // It cannot go on.
@@ -34,6 +35,7 @@ struct HookEvent {
   std::string subagent_id;  // Empty: the main agent.
   std::string cwd;
   std::vector<std::string> paths;  // As the host wrote them, but absolute or relative to `cwd`.
+  std::string command;             // For a shell. It may hold a patch, whose files are in `paths`.
 };
 
 // Reads what a host writes to its hooks' standard input. Fields we do not know are passed over.

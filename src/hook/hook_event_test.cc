@@ -44,11 +44,16 @@ TEST(HookEvent, PatchesOfCodex) {
 }
 
 TEST(HookEvent, OtherToolsAreNothingToUs) {
-  EXPECT_EQ(parsed(HookHost::claude_code, tool_call("Bash", R"({"command":"ls"})")).moment,
-            HookMoment::other);
   EXPECT_EQ(parsed(HookHost::claude_code, tool_call("WebFetch", R"({"url":"x"})")).moment, HookMoment::other);
   EXPECT_EQ(parsed(HookHost::claude_code, tool_call("Read", R"({"file_path":"/w/a"})")).moment,
             HookMoment::before_read);
+}
+
+TEST(HookEvent, CommandsOfAShell) {
+  const HookEvent event = parsed(HookHost::claude_code, tool_call("Bash", R"({"command":"ls > a"})"));
+  EXPECT_EQ(event.moment, HookMoment::before_command);
+  EXPECT_EQ(event.command, "ls > a");
+  EXPECT_TRUE(event.paths.empty()) << "that takes a look at the disk";
 }
 
 TEST(HookEvent, EventsOfALife) {

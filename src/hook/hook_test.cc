@@ -51,6 +51,14 @@ class HookTest : public testing::Test {
         .output;
   }
 
+  std::string shell(const std::string& session, const std::string& command) const {
+    return call(fmt::format(
+                    R"({{"session_id":"{}","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"Bash",
+                       "tool_input":{{"command":"{}"}}}})",
+                    session, root(), command))
+        .output;
+  }
+
   std::string tell(const std::string& session, const std::string& event,
                    const std::string& subagent = "") const {
     return call(fmt::format(R"({{"session_id":"{}","cwd":"{}","hook_event_name":"{}"{}}})", session, root(),
@@ -112,6 +120,49 @@ TEST_F(HookTest, APatchIsLetThroughAsAWholeOrNotAtAll) {
   EXPECT_EQ(holders("/c"), "");
   EXPECT_EQ(patch("s2", "ac"), "");
   EXPECT_EQ(holders("/c"), "codex@s2 ");
+}
+
+TEST_F(HookTest, ACommandLineIsGatedLikeAWrite) {
+  write("a", "");
+  EXPECT_EQ(edit("s1", "a"), "");
+
+  EXPECT_TRUE(mentions(shell("s2", "sed -i s/x/y/ a"), "a is leased by claude-code"));
+  EXPECT_TRUE(mentions(shell("s2", "cd sub; echo x > ../a; ls"), "a is leased"))
+      << "where the folder is not there";
+  EXPECT_EQ(shell("s1", "echo x >> a"), "") << "its own";
+  EXPECT_EQ(shell("s2", "cat a > b"), "") << "it only reads it";
+  EXPECT_EQ(holders("/b"), "claude-code@s2 ");
+  EXPECT_NE(edit("s1", "b"), "");
+}
+
+TEST_F(HookTest, WhatACommandLineDoesUnseenGoesOn) {
+  EXPECT_EQ(edit("s1", "a"), "");
+  EXPECT_EQ(shell("s2", "python3 -c 'open(1)'"), "");
+  EXPECT_EQ(shell("s2", "echo 'unclosed"), "");
+  EXPECT_NE(shell("s2", "./script && rm a"), "") << "but what is seen is seen";
+}
+
+TEST_F(HookTest, AWholeFolderIsLookedAtAndNotTaken) {
+  write("d/a.md", "");
+  EXPECT_EQ(shell("s1", "rm -rf d"), "");
+  EXPECT_EQ(shell("s1", "git checkout other"), "");
+  EXPECT_EQ(holders("/d"), "");
+
+  EXPECT_EQ(edit("s1", "d/a.md"), "");
+
+  EXPECT_EQ(shell("s1", "rm -rf d"), "");
+  EXPECT_TRUE(mentions(shell("s2", "rm -rf d"), "d/a.md is leased"));
+  EXPECT_TRUE(mentions(shell("s3", "git stash"), "d/a.md is leased"));
+  EXPECT_TRUE(mentions(shell("s4", "rm -rf .."), "d/a.md is leased")) << "what is around the workspace";
+  EXPECT_EQ(shell("s5", "find d -name '*.txt' -delete"), "");
+  EXPECT_TRUE(mentions(shell("s5", "find d -name '*.md' -delete"), "d/a.md is leased"));
+}
+
+TEST_F(HookTest, ManyFilesAreLookedAtAndNotTaken) {
+  EXPECT_EQ(shell("s1", "touch f{1..200}"), "");
+  EXPECT_EQ(holders("/f7"), "");
+  EXPECT_EQ(edit("s1", "f7"), "");
+  EXPECT_TRUE(mentions(shell("s2", "touch f{1..200}"), "f7 is leased"));
 }
 
 TEST_F(HookTest, TheEndOfASessionFreesItsFiles) {

@@ -42,6 +42,7 @@ void go_to(const Call& call, const Argument& target) {
   // One that is not there cannot be changed to; unless something that we do not see makes it.
   if (!is_there) add_missing(targets, state.folders);
   state.folders = std::move(targets);
+  limit_folders(state);
   if (is_there && is_absolute) state.folder_why.clear();
   if (is_there && (is_absolute || was_known)) call.follower.note_success();
 }

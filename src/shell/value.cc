@@ -4,13 +4,19 @@
 
 namespace leasehold::shell {
 
+void limit_folders(State& state) {
+  constexpr std::size_t kFoldersMax = 8;
+  if (state.folders.size() <= kFoldersMax) return;
+  state.folders.resize(kFoldersMax);
+  if (state.folder_why.empty()) state.folder_why = "the folder depends on what runs";
+}
+
 State either(State one, State other) {
   if (one.has_ended) return other;
   if (other.has_ended) return one;
-  constexpr std::size_t kFoldersMax = 8;
   add_missing(one.folders, other.folders);
   if (one.folder_why.empty()) one.folder_why = other.folder_why;
-  if (one.folders.size() > kFoldersMax) one.folder_why = "the folder depends on what runs";
+  limit_folders(one);
   if (one.last_folder != other.last_folder) one.last_folder.reset();
   if (one.pushed != other.pushed) one.pushed.clear();
   const auto forget = [](Arguments& value, const std::string& name) {

@@ -42,6 +42,9 @@ struct State {
   bool has_ended = false;  // By exit: nothing more is run.
 };
 
+// Keeps the list of folders short: of many, some are known and the rest is not.
+void limit_folders(State& state);
+
 // What is known when it may be either.
 State either(State one, State other);
 

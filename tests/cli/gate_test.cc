@@ -94,6 +94,26 @@ TEST_F(Gate, AnAgentsHookIsAnsweredInItsDialect) {
   EXPECT_EQ(as("x", {"hook", "word-star"}).exit, 64);
 }
 
+TEST_F(Gate, AShellThatWouldWriteAHeldFileIsDeniedAndToldWhoHasIt) {
+  std::ofstream(root() + "/src/a.ts") << "const a = 1\n";
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts", "--reason", "tidying"}).exit, 0);
+  const auto bash = [&](const std::string& host, const std::string& command) {
+    return as("nobody", {"hook", host},
+              fmt::format(R"({{"session_id":"s2","cwd":"{}","hook_event_name":"PreToolUse",
+                             "tool_name":"Bash","tool_input":{{"command":"{}"}}}})",
+                          root(), command));
+  };
+
+  for (const std::string host : {"claude-code", "codex"}) {
+    const Ran denied = bash(host, "cd src && sed -i s/1/2/ a.ts");
+    EXPECT_EQ(denied.exit, 0);
+    EXPECT_TRUE(contains(denied.out, R"("permissionDecision":"deny")")) << denied.out;
+    EXPECT_TRUE(contains(denied.out, "src/a.ts is leased by ann")) << denied.out;
+    EXPECT_EQ(bash(host, "cat src/a.ts").out, "") << "it only reads";
+    EXPECT_EQ(bash(host, "python3 tool.py").out, "") << "nobody can see";
+  }
+}
+
 TEST_F(Gate, TheDeathOfAnAgentFreesItsFiles) {
   // A program of that name, whose child the hook is: that is how the agent is found.
   std::filesystem::copy("/bin/bash", root() + "/claude");

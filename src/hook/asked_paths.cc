@@ -1,0 +1,71 @@
+#include "hook/asked_paths.h"
+
+#include <fnmatch.h>
+
+#include "model/scope.h"
+#include "shell/place.h"
+#include "util/path_text.h"
+#include "util/unique.h"
+
+namespace leasehold {
+namespace {
+
+// More than this one does not edit, one sweeps through.
+constexpr std::size_t kTakenMax = 50;
+
+struct Looked {
+  std::string key;
+  shell::Write write;
+};
+
+bool matches(const shell::Write& write, const std::string& key) {
+  return write.name.empty() || fnmatch(write.name.c_str(), key.c_str() + key.rfind('/') + 1, 0) == 0;
+}
+
+// What others have of these.
+Result<std::vector<AskedPath>> held_by_others(OpenWorkspace& workspace, const Owner& owner,
+                                              const std::vector<Looked>& all) {
+  std::vector<std::string> keys;
+  for (const Looked& one : all) add_unique(keys, one.key);
+  const auto leases = workspace.client()->leases({.paths = keys});
+  if (!leases) return fail(leases.error());
+  std::vector<AskedPath> held;
+  for (const Lease& lease : *leases) {
+    if (lease.holder.owner == owner || !is_path(lease.path)) continue;
+    for (const Looked& one : all) {
+      const bool is_below = one.write.subtree && covers({one.key, true}, lease.scope());
+      const bool is_around = covers(lease.scope(), {one.key, false});
+      if (is_below ? !lease.subtree && !matches(one.write, lease.path) : !is_around) continue;
+      held.push_back({.path = join(workspace.root(), (is_around ? one.key : lease.path).substr(1))});
+      break;
+    }
+  }
+  return held;
+}
+
+}  // namespace
+
+Result<std::vector<AskedPath>> asked_paths(OpenWorkspace& workspace, const Owner& owner,
+                                           const std::vector<shell::Write>& writes) {
+  std::vector<AskedPath> asked;
+  std::vector<Looked> looked;
+  for (const shell::Write& write : writes) {
+    // What is around the whole of it is all of it.
+    const bool is_around = write.subtree && below(workspace.root(), shell::simplified(write.path));
+    const auto key = workspace.key_if_inside(is_around ? workspace.root() : write.path, {.literal = true});
+    if (!key) return fail(key.error());
+    if (!*key) continue;  // A link may lead out of the tree.
+    if (write.subtree || writes.size() > kTakenMax) {
+      looked.push_back({**key, write});
+    } else {
+      asked.push_back({.path = write.path});
+    }
+  }
+  if (looked.empty()) return asked;
+  auto held = held_by_others(workspace, owner, looked);
+  if (!held) return fail(held.error());
+  for (AskedPath& path : *held) asked.push_back(std::move(path));
+  return asked;
+}
+
+}  // namespace leasehold
