@@ -44,6 +44,8 @@ struct AcquireRequest {
   std::optional<Duration> ttl;      // Nothing: the profile's. Above the cap: clamped.
   std::optional<int> max_renewals;  // Nothing: the profile's.
   std::optional<Duration> wait;     // Nothing: do not queue.
+  // The process that waits, where the lease will hang on another: its death ends the wait.
+  std::optional<Process> waiter;
   int priority = 0;                 // -10..10; each step counts as 10 s of waiting.
   bool attended = false;            // The caller's turn is open (agent hooks say so).
   std::string reason;

@@ -76,6 +76,7 @@ Result<AcquireRequest> acquire_request(Call& call) {
   if (!wanted) return fail(wanted.error());
   request.paths = *std::move(wanted);
   request.caller = call.caller(true);
+  if (request.wait) request.waiter = (*workspace)->own_process();
   if (const char* trace = std::getenv("TRACEPARENT")) request.trace = trace;
   return request;
 }

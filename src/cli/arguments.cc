@@ -36,7 +36,6 @@ class Parser {
     for (const OptionGroup& group : option_groups(command).groups) {
       for (const OptionSpec& spec : group.options) add(spec);
     }
-    if (!command.operands.name.empty()) app_.add_option("operands", result_.operands_)->expected(0, kMany);
   }
 
   Result<Arguments> parse(std::span<const std::string_view> words) {
@@ -56,20 +55,22 @@ class Parser {
       if (option->count() == 0) continue;
       if (auto checked = take(*spec, option->results()); !checked) return fail(checked.error());
     }
+    if (result_.has("help")) return std::move(result_);
+    // Not an option of CLI11's: that would take [a] apart.
+    for (const std::string& word : app_.remaining()) {
+      if (command_.operands.name.empty() || (word.starts_with('-') && word != "-")) return unknown(word);
+      result_.operands_.push_back(word);
+    }
     if (command_.runs_command) {
       result_.command_ = rest;
     } else {
       result_.operands_.insert(result_.operands_.end(), rest.begin(), rest.end());
     }
-    if (result_.has("help")) return std::move(result_);
-    if (!app_.remaining().empty()) return unknown(app_.remaining().front());
     if (auto counted = count_operands(); !counted) return fail(counted.error());
     return std::move(result_);
   }
 
  private:
-  static constexpr int kMany = 1 << 20;
-
   void add(const OptionSpec& spec) {
     const std::string names(spec.names);
     CLI::Option* option = nullptr;
@@ -84,6 +85,10 @@ class Parser {
   }
 
   Result<void> take(const OptionSpec& spec, const std::vector<std::string>& values) {
+    if (spec.value.empty() &&
+        std::ranges::any_of(values, [](const auto& value) { return value != "true"; })) {
+      return bad(command_, fmt::format("--{} takes no value.", long_name(spec.names)));
+    }
     if (!spec.choices.empty()) {
       for (const std::string& value : values) {
         if (auto checked = one_of(spec.choices, value, fmt::format("--{}", long_name(spec.names))); !checked)

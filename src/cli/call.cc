@@ -1,6 +1,7 @@
 #include "cli/call.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <climits>
@@ -60,24 +61,33 @@ Result<std::string> Call::place() const {
   if (!folder) return fail(folder.error());
   const auto asked = arguments_.text("workspace");
   if (!asked) return folder;
-  return asked->starts_with('/') ? *asked : *folder + "/" + *asked;
+  const std::string there = asked->starts_with('/') ? *asked : *folder + "/" + *asked;
+  struct stat found{};
+  if (::stat(there.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) {
+    return fail(Code::invalid_path, fmt::format("-C is {}, which is no folder.", in_quotes(*asked)));
+  }
+  return there;
 }
 
 Result<OpenWorkspace*> Call::workspace(bool create, bool only_managed) {
+  return open({.create = create, .only_managed = only_managed});
+}
+
+Result<OpenWorkspace*> Call::workspace_without_store() { return open({.settings = {{"store", "memory:"}}}); }
+
+Result<OpenWorkspace*> Call::open(OpenOptions options) {
   if (workspace_) return workspace_.get();
   auto folder = place();
   if (!folder) return fail(folder.error());
   cwd_ = *std::move(folder);
   auto settings = settings_of(arguments_);
   if (!settings) return fail(settings.error());
-  OpenOptions options = {.place = cwd_,
-                         .settings = std::move(*settings),
-                         .environment = [](const char* name) -> const char* { return std::getenv(name); },
-                         .create = create,
-                         .only_managed = only_managed,
-                         .is_brief = true};
+  options.place = cwd_;
+  options.settings.merge(*settings);
+  options.environment = [](const char* name) -> const char* { return std::getenv(name); };
+  options.is_brief = true;
   if (out_.verbose()) {
-    options.log = [](const LogRecord& record) { fmt::print(stderr, "{}\n", log_line(record)); };
+    options.log = [](const LogRecord& record) { write_error(log_line(record) + "\n"); };
   }
   auto opened = open_workspace(options);
   if (!opened) return fail(opened.error());

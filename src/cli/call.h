@@ -35,6 +35,9 @@ class Call {
   // `only_managed` not in a folder that nobody asked to guard: that is not_found.
   Result<OpenWorkspace*> workspace(bool create = false, bool only_managed = false);
 
+  // For commands that look at files only: makes no store, and asks none.
+  Result<OpenWorkspace*> workspace_without_store();
+
   // For whom the command acts, with the flags --agent, --session and, if it is the command's, --pr.
   const Identity& identity();
   // The same as a caller whose session is its own as a whole. `watched`: with the process whose death ends
@@ -57,6 +60,8 @@ class Call {
   Result<int> exit_status(Code code) const;
 
  private:
+  Result<OpenWorkspace*> open(OpenOptions options);
+
   const Command& command_;
   Arguments arguments_;
   Output out_;

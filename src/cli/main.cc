@@ -81,7 +81,7 @@ int run_and_flush(Words words) {
     written = false;
   }
   if (written && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  fmt::print(stderr, "lease: Cannot write to standard output. Check where it goes.\n");
+  write_error("lease: Cannot write to standard output. Check where it goes.\n");
   return EX_IOERR;
 }
 

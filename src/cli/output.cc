@@ -15,6 +15,8 @@ std::string with_colour(Paint paint, std::string_view text) {
 
 }  // namespace
 
+void write_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
 void Output::print(std::string_view text) const {
   if (!options_.quiet) std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -25,11 +27,12 @@ void Output::document(const boost::json::object& object) const {
 }
 
 void Output::note(std::string_view text) const {
-  if (!options_.quiet && !options_.json) fmt::print(stderr, "lease: {}\n", text);
+  if (!options_.quiet && !options_.json) write_error(fmt::format("lease: {}\n", text));
 }
 
 void Output::complain(std::string_view text) const {
-  fmt::print(stderr, "{} {}\n", options_.colour_err ? with_colour(Paint::red, "lease:") : "lease:", text);
+  write_error(
+      fmt::format("{} {}\n", options_.colour_err ? with_colour(Paint::red, "lease:") : "lease:", text));
 }
 
 std::string Output::painted(Paint paint, std::string_view text) const {

@@ -42,4 +42,7 @@ class Output {
   OutputOptions options_;
 };
 
+// To standard error. Nobody hears of it if that cannot be written: then there is nobody.
+void write_error(std::string_view text);
+
 }  // namespace leasehold

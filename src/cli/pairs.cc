@@ -34,7 +34,7 @@ std::string text(const std::vector<WantedPath>& wanted) {
 }
 
 Result<int> run(Call& call) {
-  const auto workspace = call.workspace(true);
+  const auto workspace = call.workspace_without_store();
   if (!workspace) return fail(workspace.error());
   auto paths = call.paths();
   if (!paths) return fail(paths.error());

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
+#include <thread>
 
 #include "cli/acquiring.h"
 #include "cli/answers.h"
@@ -43,6 +46,33 @@ class LostFlag {
   std::atomic<bool> is_up_ = false;
 };
 
+// How it came to an end that nobody here brought about.
+bool is_taken(const Lease& lease) {
+  return lease.status != Status::active && lease.ended_by != EndCause::released;
+}
+
+// Looks once in a while whether somebody took one of the leases away. The keeper would learn of it by its
+// next renewal, which may be minutes off.
+class TakenWatch {
+ public:
+  TakenWatch(std::shared_ptr<Client> client, const std::vector<Lease>& leases, LostFlag& lost)
+      : thread_([client = std::move(client), leases, &lost](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::condition_variable_any stopped;
+          std::unique_lock lock(mutex);
+          while (!stopped.wait_for(lock, stop, kLookEvery, [&] { return stop.stop_requested(); })) {
+            for (const Lease& lease : leases) {
+              if (const auto now = client->lease(lease.id); now && is_taken(*now)) lost.raise();
+            }
+          }
+        }) {}
+
+ private:
+  static constexpr Duration kLookEvery = std::chrono::seconds(1);
+
+  std::jthread thread_;
+};
+
 std::vector<std::pair<std::string, std::string>> variables_for(const Granted& granted, const Owner& owner) {
   Token highest;
   std::string tokens;
@@ -68,6 +98,19 @@ std::vector<LeaseId> brought_by(const Granted& granted) {
   return ids;
 }
 
+// Releases what is still ours. True: one of them was taken away.
+bool release_all(Call& call, Keeper& keeper, const Granted& granted) {
+  const std::vector<LeaseId> ids = brought_by(granted);
+  if (ids.empty()) return false;
+  const auto released = keeper.release(ids);
+  if (!released) {
+    call.out().complain(released.error().message);
+    return false;
+  }
+  return std::ranges::any_of(released->outcomes,
+                             [](const Outcome& one) { return one.lease && is_taken(*one.lease); });
+}
+
 int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted, const Owner& owner) {
   const auto all_valid = [&] {
     return std::ranges::all_of(granted.leases, [&](const Lease& lease) { return keeper.is_valid(lease.id); });
@@ -83,13 +126,10 @@ int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted
                                   .variables = variables_for(granted, owner),
                                   .is_lost = is_lost,
                                   .wake = lost.descriptor()});
-  if (!call.arguments().has("keep")) {
-    // Released one by one what is still ours; what is over needs no word here.
-    const auto released = keeper.release(brought_by(granted));
-    if (!released) call.out().complain(released.error().message);
-  }
+  const bool was_taken = !call.arguments().has("keep") && release_all(call, keeper, granted);
+  if (was_taken && !told) call.out().complain("A lease that the command ran under was lost before it ended.");
   if (!end.not_started.empty()) call.out().complain(end.not_started);
-  return end.is_lost ? info(Code::lost).exit_code : end.exit_status;
+  return end.is_lost || was_taken ? info(Code::lost).exit_code : end.exit_status;
 }
 
 // Whether any of the leases goes on when the command has ended: such a one must not hang on this process.
@@ -135,6 +175,7 @@ Result<int> run(Call& call) {
   const auto* granted = std::get_if<Granted>(&answered->decision);
   if (granted == nullptr) return answer(call, *request, *answered);
   tell(call.out(), answered->notices);
+  const TakenWatch watch((*workspace)->client(), granted->leases, lost);
   const int status = run_under(call, **keeper, lost, *granted, holder.owner);
   (*keeper)->stop();
   return status;

@@ -44,7 +44,7 @@ Result<int> run(Call& call) {
   if (!limit) return fail(limit.error());
   const auto start = call.arguments().number("after", 0, INT64_MAX);
   if (!start) return fail(start.error());
-  const auto workspace = call.workspace(true);
+  const auto workspace = call.workspace();
   if (!workspace) return fail(workspace.error());
   const auto what = listing(call);
   if (!what) return fail(what.error());

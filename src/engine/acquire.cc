@@ -153,6 +153,13 @@ bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket) {
     ledger.fail(ticket, EndCause::timed_out);
     return true;
   }
+  // Its owner is there, if not by the process that began to wait.
+  if (!counted && ticket.request.waiter &&
+      verdict_on(ticket.request.waiter, ledger.context()).liveness == Liveness::dead) {
+    ticket.request.waiter.reset();
+    ledger.prove_life(ticket);
+    return false;
+  }
   if (changes_hands(ledger.context(), ticket, caller.holder)) {
     ledger.adopt(ticket, caller.holder);
     return false;

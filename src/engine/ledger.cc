@@ -209,6 +209,7 @@ void Ledger::adopt(Ticket& ticket, const Holder& waiter) {
     holder.host = waiter.host;
   };
   hand_to(ticket.request.caller.holder);
+  ticket.request.waiter.reset();
   for (const LeaseId& id : ticket.leases) {
     std::optional<Lease> lease = transaction_.lease(id);
     if (!lease) continue;

@@ -4,9 +4,17 @@
 
 namespace leasehold {
 
+Verdict verdict_on(const std::optional<Process>& process, const Context& context) {
+  if (!process) return {Liveness::unknown, "no process to watch; only its time counts"};
+  return context.verdicts.of(*process);
+}
+
 Verdict verdict_on(const Holder& holder, const Context& context) {
-  if (!holder.process) return {Liveness::unknown, "no process to watch; only its time counts"};
-  return context.verdicts.of(*holder.process);
+  return verdict_on(holder.process, context);
+}
+
+const std::optional<Process>& process_of(const Ticket& ticket) {
+  return ticket.request.waiter ? ticket.request.waiter : ticket.request.caller.holder.process;
 }
 
 EndCause lapse(const Lease& lease, Time now, const Context& context) {
@@ -21,7 +29,7 @@ EndCause lapse(const Lease& lease, Time now, const Context& context) {
 
 EndCause lapse(const Ticket& ticket, Time now, const Context& context) {
   if (now >= ticket.wait_until) return EndCause::timed_out;
-  const Liveness liveness = verdict_on(ticket.request.caller.holder, context).liveness;
+  const Liveness liveness = verdict_on(process_of(ticket), context).liveness;
   if (liveness == Liveness::dead) return EndCause::owner_dead;
   const bool proven = liveness == Liveness::alive || now < ticket.proven_until;
   return proven ? EndCause::none : EndCause::owner_dead;

@@ -15,6 +15,9 @@ namespace leasehold {
 //         and  it is neither idle nor recalled beyond its time.
 EndCause lapse(const Lease& lease, Time now, const Context& context);
 
+// Whose death ends the wait.
+const std::optional<Process>& process_of(const Ticket& ticket);
+
 // The same for a pending ticket. A waiter proves its life by its process, or, where that cannot be
 // seen, by moving proven_until on.
 EndCause lapse(const Ticket& ticket, Time now, const Context& context);
@@ -28,6 +31,7 @@ Time attendance_end(const Lease& lease, Time now, const Policy& policy);
 // for too long.
 Time end_of_term(const Lease& lease, Time now);
 
+Verdict verdict_on(const std::optional<Process>& process, const Context& context);
 Verdict verdict_on(const Holder& holder, const Context& context);
 
 }  // namespace leasehold

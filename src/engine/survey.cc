@@ -158,7 +158,8 @@ class Surveyor {
   }
 
   Blocked evidence(std::size_t index, const Ticket& ticket, const WantedPath& touching) const {
-    const Holder& waiter = ticket.request.caller.holder;
+    Holder waiter = ticket.request.caller.holder;
+    waiter.process = process_of(ticket);
     return {.path = request_.paths[index].path,
             .waits = true,
             .holder = waiter,

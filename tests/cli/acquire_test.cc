@@ -107,6 +107,35 @@ TEST_F(Acquire, TakesWhatFollowsTheDashesForFiles) {
   EXPECT_TRUE(contains(as("ann", {"ls"}).out, "/--mode\t"));
 }
 
+TEST_F(Acquire, TakesBracketsForWhatTheyAre) {
+  EXPECT_EQ(as("ann", {"acquire", "app/[id].tsx", "[a,b]"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"ls"}).out, "/[a,b]\texclusive\tann\n/app/[id].tsx\texclusive\tann\n");
+}
+
+TEST_F(Acquire, RefusesAFlagWithAValueAndAFolderThatIsNotThere) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"release", "--all=false"}).exit, 64);
+  EXPECT_EQ(as("ann", {"acquire", "-C", "nowhere", "x"}).exit, 64);
+  EXPECT_FALSE(std::filesystem::exists(root() + "/nowhere"));
+  EXPECT_NE(as("ann", {"ls"}).out, "");
+}
+
+TEST_F(Acquire, AKilledWaiterIsGrantedNothing) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  {
+    StartedLease bob = started("bob", {"acquire", "src/b.ts", "--wait", "10m"});
+    ASSERT_TRUE(eventually([&] { return waits("bob"); }));
+    bob.signal(SIGKILL);
+    (void)bob.wait();
+  }
+
+  ASSERT_EQ(as("ann", {"release", "src/b.ts"}).exit, 0);
+
+  EXPECT_EQ(as("cyd", {"acquire", "src/b.ts"}).exit, 0);
+}
+
 TEST_F(Acquire, RefusesMistakesAndGuessesWhatWasMeant) {
   const struct {
     std::vector<std::string> arguments;

@@ -228,6 +228,8 @@ TEST_F(Commands, SaysNothingWhenQuiet) {
 }
 
 TEST_F(Commands, WithoutAStoreNothingIsHeld) {
+  EXPECT_EQ(as("ann", {"pairs", "src/a.ts"}).exit, 0);
+  EXPECT_EQ(as("ann", {"watch"}).exit, 66);
   EXPECT_EQ(as("ann", {"release", "src/a.ts"}).exit, 66);
   EXPECT_EQ(as("ann", {"check", "src/a.ts", "--token", "5"}).exit, 66);
   EXPECT_FALSE(std::filesystem::exists(root() + "/.leasehold"));

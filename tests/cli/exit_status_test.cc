@@ -77,6 +77,14 @@ TEST_F(ExitStatus, Is80ForAHaltedWorker) {
   EXPECT_TRUE(eventually([&] { return as("bob", {"gate", "src/b.ts"}).exit == 80; }));
 }
 
+TEST_F(ExitStatus, DoesNotDependOnWhetherErrorsCanBeWritten) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  const std::string script =
+      std::string("cd ") + root() + " && LEASE_AGENT=bob " + LEASE_BINARY + " acquire src/a.ts 2>/dev/full";
+
+  EXPECT_EQ(WEXITSTATUS(std::system(script.c_str())), 75);
+}
+
 TEST_F(ExitStatus, IsTheOneInTheDocument) {
   const auto error = json("ann", {"acquire", "../outside.ts"}).at("error").as_object();
 

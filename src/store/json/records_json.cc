@@ -87,6 +87,7 @@ AcquireRequest fields::request_from(const json::value& value) {
   fields.get("ttl_ms", request.ttl);
   fields.get("max_renewals", request.max_renewals);
   fields.get("wait_ms", request.wait);
+  if (const json::value* waiter = fields.find("waiter")) request.waiter = process_from(*waiter);
   fields.get("priority", request.priority);
   fields.get("attended", request.attended);
   fields.get("reason", request.reason);
@@ -106,6 +107,7 @@ json::object fields::to_object(const AcquireRequest& request) {
   put(object, "ttl_ms", request.ttl);
   if (request.max_renewals) object["max_renewals"] = *request.max_renewals;
   put(object, "wait_ms", request.wait);
+  if (request.waiter) object["waiter"] = leasehold::to_object(*request.waiter);
   put(object, "priority", request.priority);
   put(object, "attended", request.attended);
   put(object, "reason", request.reason);
