@@ -601,7 +601,8 @@ TEST(Outage, DoesNotBringBackWhatWasRemovedMeanwhile) {
   story.told();
   story.state.remove({lease_id(1)});
 
-  story.state.answered(*call, AcquireAnswer{Granted{.leases = {story.fresh(make_lease(2, "/a"))}}, {}},
+  const Lease again = story.fresh(make_lease(2, "/a"));
+  story.state.answered(*call, AcquireAnswer{Granted{.group_id = again.group_id, .leases = {again}}, {}},
                        {story.now, story.now});
 
   EXPECT_TRUE(story.state.kept().empty());

@@ -36,7 +36,6 @@ class StartedProgram {
   void signal(int number) const {
     if (pid_ > 0) kill(pid_, number);
   }
-  std::string out() const { return out_.text(); }  // So far.
   Ran wait() {
     int status = 0;
     if (pid_ <= 0 || waitpid(pid_, &status, 0) != pid_) return {};

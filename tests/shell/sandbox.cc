@@ -64,8 +64,8 @@ printf 'loose\n' > loose.txt
 int run_in(const std::string& folder, const std::string& home, const std::string& command) {
   const char* path = std::getenv("PATH");
   std::vector<std::string> variables = {fmt::format("PATH={}", path == nullptr ? "/usr/bin:/bin" : path),
-                                        "HOME=" + home, "LANG=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1",
-                                        "GIT_EDITOR=true",
+                                        "HOME=" + home, "LANG=C.UTF-8", "CHECKPOINT_DISABLE=1",
+                                        "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=true",
                                         // Nothing is fetched, whatever a command tries.
                                         "http_proxy=http://127.0.0.1:1", "https_proxy=http://127.0.0.1:1",
                                         "npm_config_offline=true", "TMPDIR=" + home};
