@@ -291,8 +291,12 @@ Lines Follower::follow_simple(const Command& command, State& state, const Lines&
     return Arguments{};
   }
   // What stands in front holds for this command only; but declare name=(...) is one of those.
-  const bool stays = !command.assignments.empty() && is_declaration(words.front());
-  auto before = state.variables;
+  if (command.assignments.empty()) {
+    Lines out = run(std::move(words), state, read);
+    return prints ? out : Arguments{};
+  }
+  const bool stays = is_declaration(words.front());
+  const auto before = state.variables;
   for (const Assignment& assignment : command.assignments) assign(assignment, state);
   for (const Assignment& assignment : command.assignments) {
     if (assignment.name == "GIT_DIR" || assignment.name == "GIT_WORK_TREE") {

@@ -99,6 +99,7 @@ Token Reader::next() {
 }
 
 bool Reader::next_symbol(Token& token) {
+  if (!std::string_view("&|;<>()").contains(now())) return false;
   if (starts_with("<(") || starts_with(">(")) return false;
   for (const std::string_view symbol : kSymbols) {
     if (!starts_with(symbol)) continue;
@@ -144,8 +145,9 @@ void Reader::read_word(Token& token) {
     } else if (c == '`') {
       read_backquoted(parts, false);
     } else {
-      add_text(parts, text_.substr(at_, 1), false);
-      ++at_;
+      const std::size_t end = std::min(text_.find_first_of(" \t\n|&;()<>'\"\\$`", at_ + 1), text_.size());
+      add_text(parts, text_.substr(at_, end - at_), false);
+      at_ = end;
     }
   }
   if (parts.size() == 1 && parts[0].kind == Part::Kind::text && !parts[0].quoted) token.plain = parts[0].text;

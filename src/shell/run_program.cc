@@ -102,15 +102,18 @@ Subcommand subcommand(const std::string& name, const Call& call, const Program* 
 
 Lines run_named(const std::string& name, const Call& call) {
   if (const Special* special = find_special(name)) return special->run(call);
+  if (is_reader(name)) return printed_by(name, call);  // Most are, so they go first.
   if (const Wrapper* wrapper = find_wrapper(name)) return run_wrapped(*wrapper, call, call.rest());
   const Program* row = find_program(name);
-  const Subcommand sub = subcommand(name, call, row);
+  // Those that have commands of their own cannot be seen through without one.
+  const bool has_commands = row == nullptr || row->unseen_if == "*";
+  const Subcommand sub = has_commands ? subcommand(name, call, row) : Subcommand();
   if (const Wrapper* wrapper = find_wrapper(sub.name)) return run_wrapped(*wrapper, call, sub.words);
   if (const Program* found = find_program(sub.name)) {
     run_row(*found, call, sub.words);
   } else if (row != nullptr) {
     run_row(*row, call, call.rest());
-  } else if (!is_reader(name)) {
+  } else {
     call.follower.note_unseen(name + " is not known");
     return std::nullopt;
   }

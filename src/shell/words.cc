@@ -64,6 +64,13 @@ void append(Argument& made, const Argument& more) {
 }  // namespace
 
 Arguments Expansion::arguments(const Word& word) {
+  // Most words are what they are.
+  if (word.parts.size() == 1 && word.parts[0].kind == Part::Kind::text) {
+    const Part& part = word.parts[0];
+    if ((part.quoted || part.text.find_first_of("{~*?[(") == std::string::npos) && budget_.spend()) {
+      return {{.text = part.text}};
+    }
+  }
   const auto words = braced(word, kWordsMax);
   if (!words || !budget_.spend(static_cast<long>(words->size()))) {
     return {{.why = "too many names", .splits = true}};
