@@ -59,7 +59,7 @@ TEST(FindWrites, GivesUpOnWhatIsNestedTooDeeply) {
   for (const std::string& part :
        {std::string("$("), std::string("("), std::string("{ "), std::string("${x:-"), std::string("if "),
         std::string("\"$("), std::string("((")}) {
-    EXPECT_FALSE(ask("rm a; echo " + repeated(part, 10'000)).unseen.empty()) << part;
+    EXPECT_FALSE(ask("rm a; " + repeated(part, 10'000)).unseen.empty()) << part;
   }
   EXPECT_FALSE(ask(repeated("bash -c \"", 200)).unseen.empty());
   EXPECT_FALSE(ask("f() { f; f; }; f").unseen.empty()) << "a function that calls itself";

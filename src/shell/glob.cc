@@ -22,7 +22,7 @@ bool is_active(std::string_view segment) {
   for (std::size_t i = 0; i < segment.size(); ++i) {
     if (segment[i] == '\\') {
       ++i;
-    } else if (has_pattern(segment.substr(i, 1))) {
+    } else if (std::string_view("*?[(").contains(segment[i])) {
       return true;
     }
   }
@@ -88,7 +88,12 @@ std::string as_pattern(std::string_view text) {
   return pattern;
 }
 
-bool has_pattern(std::string_view text) { return text.find_first_of("*?[(") != std::string_view::npos; }
+bool has_pattern(std::string_view text) {
+  // A [ alone is a name, most often that of a command.
+  const std::size_t bracket = text.find('[');
+  return text.find_first_of("*?(") != std::string_view::npos ||
+         (bracket != std::string_view::npos && text.find(']', bracket) != std::string_view::npos);
+}
 
 std::optional<Arguments> matching(const std::string& pattern, const std::string& folder,
                                   const FolderView& files, Budget& budget) {

@@ -92,7 +92,9 @@ Subcommand subcommand(const std::string& name, const Call& call, const Program* 
     if (is_listed(syntax.values, text)) {
       ++i;
     } else if (words[i].is_text() && (!text.starts_with('-') || text == "-m")) {
-      Subcommand found = {.name = name + ' ' + text, .words = words};
+      Subcommand found = {.name = name, .words = words};
+      found.name += ' ';
+      found.name += text;
       found.words.erase(found.words.begin() + static_cast<std::ptrdiff_t>(i));
       return found;
     }
