@@ -46,7 +46,7 @@ std::vector<HookGroup> claude_groups(const HookWishes& wishes) {
   const std::string plain = claude_handler(false);
   return {
       {"UserPromptSubmit", "", plain},
-      {"PreToolUse", std::string("Write|Edit|MultiEdit|NotebookEdit|Bash") + (wishes.reads ? "|Read" : ""),
+      {"PreToolUse", std::string("Write|Edit|MultiEdit|NotebookEdit") + (wishes.reads ? "|Read" : ""),
        claude_handler(!wishes.fail_open)},
       {"SubagentStop", "", plain},
       {"Stop", "", plain},

@@ -98,7 +98,7 @@ TEST(HookSettings, OtherWishesReplaceOurGroupsOnly) {
   EXPECT_NE(*after, before);
   EXPECT_TRUE(has_groups(*after, kHost, groups));
   EXPECT_FALSE(after->contains("onFailure"));
-  EXPECT_TRUE(after->contains("NotebookEdit|Bash|Read"));
+  EXPECT_TRUE(after->contains("NotebookEdit|Read"));
 }
 
 TEST(HookSettings, RefusesWhatItDoesNotUnderstand) {

@@ -110,7 +110,7 @@ TEST_F(Acquire, TakesWhatFollowsTheDashesForFiles) {
 TEST_F(Acquire, TakesBracketsForWhatTheyAre) {
   EXPECT_EQ(as("ann", {"acquire", "app/[id].tsx", "[a,b]"}).exit, 0);
 
-  EXPECT_EQ(as("ann", {"ls"}).out, "/[a,b]\texclusive\tann\n/app/[id].tsx\texclusive\tann\n");
+  EXPECT_EQ(as("ann", {"ls"}).out, "\"/[a,b]\"\texclusive\tann\n/app/[id].tsx\texclusive\tann\n");
 }
 
 TEST_F(Acquire, RefusesAFlagWithAValueAndAFolderThatIsNotThere) {
