@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "repo_lock/held.h"
 #include "repo_lock/repo_folder.h"
 #include "util/utf8.h"
@@ -50,14 +52,14 @@ RepoLockGuard::RepoLockGuard(RepoLockGuard&&) noexcept = default;
 
 RepoLockGuard& RepoLockGuard::operator=(RepoLockGuard&& other) noexcept {
   if (this != &other) {
-    (void)unlock();
+    std::ignore = unlock();
     held_ = std::move(other.held_);
   }
   return *this;
 }
 
 RepoLockGuard::~RepoLockGuard() {
-  if (held_) (void)held_->release(held_->was_waited_for ? 0ms : kPatience);
+  if (held_) std::ignore = held_->release(held_->was_waited_for ? 0ms : kPatience);
 }
 
 Result<void> RepoLockGuard::unlock() {
