@@ -46,8 +46,8 @@ struct AcquireRequest {
   std::optional<Duration> wait;     // Nothing: do not queue.
   // The process that waits, where the lease will hang on another: its death ends the wait.
   std::optional<Process> waiter;
-  int priority = 0;                 // -10..10; each step counts as 10 s of waiting.
-  bool attended = false;            // The caller's turn is open (agent hooks say so).
+  int priority = 0;       // -10..10; each step counts as 10 s of waiting.
+  bool attended = false;  // The caller's turn is open (agent hooks say so).
   std::string reason;
   std::string room;
   std::string trace;

@@ -29,7 +29,8 @@ inline constexpr std::size_t kNameBytesMax = 255;
 Result<std::string> key_from_wire(std::string_view text);
 
 // Whether this reads as a resource that is not a file. The kind is [A-Za-z][A-Za-z0-9_+.-]+, so that
-// neither C:\x nor a/b:c is one; `file` is kept for paths. The name may be any UTF-8 without control characters.
+// neither C:\x nor a/b:c is one; `file` is kept for paths. The name may be any UTF-8 without control
+// characters.
 bool is_resource(std::string_view text);
 
 // The part behind `file:`, a path from the workspace root; empty if `text` does not start with `file:`.

@@ -33,8 +33,8 @@ TEST(WireKey, NamesThatOnlyLookSpecialStay) {
 }
 
 TEST(WireKey, OtherResourcesAreKeptAsTheyAre) {
-  for (const std::string_view key :
-       {"port:3000", "build:main", "db-lock:users/7", "x2:a:b", "https://a/../b", "job_1: x", "DB:users", "gpu.0:lock"}) {
+  for (const std::string_view key : {"port:3000", "build:main", "db-lock:users/7", "x2:a:b", "https://a/../b",
+                                     "job_1: x", "DB:users", "gpu.0:lock"}) {
     EXPECT_EQ(key_from_wire(key), key);
     EXPECT_TRUE(is_resource(key));
   }

@@ -110,8 +110,7 @@ TEST_F(RunCommand, EndsTheCommandWhoseLeaseIsLost) {
 }
 
 TEST_F(RunCommand, EndsTheCommandWhoseLeaseAnOperatorTook) {
-  StartedLease run =
-      started("ann", {"run", "src/b.ts", "--", "sh", "-c", "touch ready; exec sleep 600"});
+  StartedLease run = started("ann", {"run", "src/b.ts", "--", "sh", "-c", "touch ready; exec sleep 600"});
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/ready"); }));
 
   ASSERT_EQ(as("boss", {"force-release", "src/b.ts", "--reason", "mine"}).exit, 0);

@@ -97,8 +97,8 @@ class Fields {
   }
 
   const Fields& add(const std::string& name, const AcquireRequest& request) const {
-    const auto& [caller, paths, mode, ttl, max_renewals, wait, waiter, priority, attended, reason, room, trace,
-                 key] = request;
+    const auto& [caller, paths, mode, ttl, max_renewals, wait, waiter, priority, attended, reason, room,
+                 trace, key] = request;
     const auto& [holder, whole_session] = caller;
     within(name)
         .add("holder", holder)
