@@ -21,7 +21,7 @@ void RedisTransaction::learn_owner(const Owner& owner, ReplyView told, ReplyView
     if (!notice) {
       bad_.emplace(notices, "one of its values is not a notice");
     } else if (!changed_notices_.contains(notice->id)) {
-      tables_.set_notice(notice->id, *notice);
+      tables_.set_notice(notice->id, notice);
     }
   }
 

@@ -30,7 +30,7 @@ std::int64_t number(std::string_view text) {
 
 // The server knows a script it ran by the SHA-1 of its text.
 const std::string& read_script_name() {
-  static const std::string name = [] {
+  static const std::string kName = [] {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned size = 0;
     EVP_Digest(kReadScript.data(), kReadScript.size(), digest, &size, EVP_sha1(), nullptr);
@@ -38,7 +38,7 @@ const std::string& read_script_name() {
     for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
     return hex;
   }();
-  return name;
+  return kName;
 }
 
 }  // namespace

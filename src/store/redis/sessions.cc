@@ -32,7 +32,7 @@ void RedisTransaction::want_rate_window(Round& round, const std::string& session
       return;
     }
     window->session_id = session_id;
-    tables_.set_rate_window(session_id, std::move(*window));
+    tables_.set_rate_window(session_id, std::move(window));
   });
 }
 
@@ -68,7 +68,7 @@ SessionPaths RedisTransaction::session_paths(const std::string& session_id) {
           continue;
         }
         path->session_id = session_id;
-        tables_.set_session_path(*path, *path);
+        tables_.set_session_path(*path, path);
       }
     });
   }
