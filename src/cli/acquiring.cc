@@ -19,7 +19,7 @@ constexpr OptionSpec kOptions[] = {
     {"--subtree", "DIR", "A folder and all below it, now and later", {}, true},
     {"--ttl", "DURATION", "How long the leases last unless renewed"},
     {"--max-renewals", "N", "How often they may be renewed; -1: no limit"},
-    {"--wait", "DURATION", "Wait in the queue for so long if somebody is in the way"},
+    {"--wait", "DURATION", "Wait in the queue for so long if somebody is in the way; 0s: not at all"},
     {"--priority", "N", "From -10 to 10; each step counts as ten seconds of waiting"},
     {"--reason", "TEXT", "What for; others see it"},
     {"--pr", "ID", "The pull request it is for (LEASE_PR)"},
@@ -82,7 +82,12 @@ Result<AcquireRequest> acquire_request(Call& call) {
 }
 
 Result<AcquireAnswer> acquire(Client& client, const AcquireRequest& request) {
-  if (!request.wait) return client.acquire(request);
+  if (request.wait == Duration::zero()) {
+    AcquireRequest at_once = request;
+    at_once.wait.reset();
+    return client.acquire(at_once);
+  }
+  // Also for one who does not say: the profile may wait by itself.
   const EndSignals signals;
   return client.acquire_and_wait(request, signals.descriptor());
 }

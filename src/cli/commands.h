@@ -25,6 +25,7 @@ extern const Command kWatch;
 extern const Command kHistory;
 extern const Command kAgents;
 extern const Command kPairs;
+extern const Command kSession;
 extern const Command kConfig;
 extern const Command kGc;
 extern const Command kDoctor;

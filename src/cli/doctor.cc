@@ -82,6 +82,19 @@ Finding leftovers(const Board& board, Client& client, bool repair) {
   return {"leftovers", Health::good, fmt::format("{} ended and will be recorded by the next acquire", over)};
 }
 
+// What the store itself finds wrong in it.
+Result<void> add_defects(OpenWorkspace& workspace, bool repair, std::vector<Finding>& findings) {
+  const auto defects = workspace.examine_store(repair);
+  if (!defects) return fail(defects.error());
+  for (const Defect& defect : *defects) {
+    findings.push_back({"records", defect.repaired ? Health::good : Health::bad,
+                        fmt::format("{}: {}", in_sentence(defect.where), defect.what), defect.repaired});
+  }
+  if (defects->empty())
+    findings.push_back({"records", Health::good, "all can be read, and lead where they should"});
+  return {};
+}
+
 // History told from its beginning has to end with what is held now.
 Finding history_fold(const Board& board, const std::vector<Event>& events) {
   std::set<LeaseId> told;
@@ -118,6 +131,7 @@ Result<std::vector<Finding>> examine_store(Call& call, bool repair) {
                       fmt::format("{} ({})", in_sentence(workspace.root()), workspace.id())});
   findings.push_back({"store", Health::good, "it opens, and its tables are those of this version"});
   if (const auto folder = folder_of(workspace)) findings.push_back(permissions(*folder, repair));
+  if (const auto added = add_defects(workspace, repair, findings); !added) return fail(added.error());
   findings.push_back(liveness(workspace));
   const auto board = client->board();
   if (!board) return fail(board.error());
@@ -208,14 +222,15 @@ Result<int> run(Call& call) {
   return healthy ? 0 : info(Code::corrupt).exit_code;
 }
 
-constexpr OptionSpec kOptions[] = {{"--repair", {}, "Repair what can be: permissions, unrecorded ends"}};
+constexpr OptionSpec kOptions[] = {
+    {"--repair", {}, "Repair what can be: permissions, broken records and indexes, unrecorded ends"}};
 
 }  // namespace
 
 const Command kDoctor = {
     .name = "doctor",
     .synopsis = "[--repair]",
-    .summary = "Examine the store, its permissions, clocks and history, and the hooks",
+    .summary = "Examine the store, its permissions, records, clocks and history, and the hooks",
     .description =
         "Says for each part whether it is good, odd or bad, and what to do. Where lease init was run, two "
         "agents "

@@ -149,6 +149,7 @@ Result<int> run(Call& call) {
     return fail(Code::invalid_argument, "-- COMMAND is missing. See: lease help run");
   auto request = acquire_request(call);
   if (!request) return fail(request.error());
+  if (request->wait == Duration::zero()) request->wait.reset();
   Holder& holder = request->caller.holder;
   const auto workspace = call.workspace();
   // Two shells of one user are two, as with flock. Whoever has a name or a session is one in all that it
