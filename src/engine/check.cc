@@ -15,12 +15,12 @@
 namespace leasehold {
 namespace {
 
-// The owner's last lease on the path, or on a subtree above it, if this was its token.
-std::optional<Lease> former_lease(View& view, const Owner& owner, const std::string& path, Token token) {
+// The caller's last lease on the path, or on a subtree above it, if this was its token.
+std::optional<Lease> former_lease(View& view, const Caller& caller, const std::string& path, Token token) {
   std::vector<std::string> places = ancestors(path);
   places.insert(places.begin(), path);
   for (const std::string& place : places) {
-    std::optional<Lease> last = view.last_lease(owner, place);
+    std::optional<Lease> last = last_own_lease(view, caller, place);
     if (last && last->token == token && covers(last->scope(), {path, false})) return last;
   }
   return std::nullopt;
@@ -28,9 +28,9 @@ std::optional<Lease> former_lease(View& view, const Owner& owner, const std::str
 
 }  // namespace
 
-Result<CheckAnswer> check(View& view, const Context& context, const Owner& owner, const std::string& path,
+Result<CheckAnswer> check(View& view, const Context& context, const Caller& caller, const std::string& path,
                           Token token) {
-  if (auto checked = check_owner(owner); !checked) return fail(checked.error());
+  if (auto checked = check_owner(caller.holder.owner); !checked) return fail(checked.error());
   if (auto checked = check_key(path); !checked) return fail(checked.error());
   CheckAnswer answer;
   for (Lease& lease : by_path(view.leases_at({path, false}))) {
@@ -39,7 +39,7 @@ Result<CheckAnswer> check(View& view, const Context& context, const Owner& owner
   answer.current =
       std::ranges::any_of(answer.holders, [&](const Lease& lease) { return lease.token == token; });
   if (answer.current) return answer;
-  const std::optional<Lease> former = former_lease(view, owner, path, token);
+  const std::optional<Lease> former = former_lease(view, caller, path, token);
   if (former && former->ended_by == EndCause::transferred) {
     answer.error = refusal(Standing::transferred, path, former, EndCause::none);
   } else if (answer.holders.empty() && former) {

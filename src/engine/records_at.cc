@@ -44,4 +44,10 @@ std::vector<Lease> leases_on(View& view, const std::string& path) {
   return by_path(std::move(leases));
 }
 
+std::optional<Lease> last_own_lease(View& view, const Caller& caller, const std::string& path) {
+  const Owner& self = caller.holder.owner;
+  if (caller.whole_session && !self.session_id.empty()) return view.last_lease_in(self.session_id, path);
+  return view.last_lease(self, path);
+}
+
 }  // namespace leasehold

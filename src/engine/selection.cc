@@ -35,7 +35,7 @@ std::vector<Target> select_path(View& view, const Caller& caller, const std::str
     if (owns(caller, lease.holder.owner)) own.push_back({path, lease});
   }
   if (!own.empty()) return own;
-  if (std::optional<Lease> last = view.last_lease(caller.holder.owner, path))
+  if (std::optional<Lease> last = last_own_lease(view, caller, path))
     return {{path, std::move(last)}};
   if (!leases.empty()) return {{path, leases.front()}};
   return {{path, std::nullopt}};

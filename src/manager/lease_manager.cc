@@ -149,7 +149,7 @@ Result<CheckAnswer> LeaseManager::check(const Caller& caller, const std::string&
   bool has_notices = false;
   auto answer = look<CheckAnswer>(footprint, [&](View& view, const Context& context) {
     has_notices = !view.notices(caller.holder.owner).empty();
-    return leasehold::check(view, context, caller.holder.owner, path, token);
+    return leasehold::check(view, context, caller, path, token);
   });
   if (!answer || !has_notices) return answer;
   // Only now is there something to write: a notice is handed over once.

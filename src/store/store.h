@@ -65,6 +65,8 @@ class View {
   // failed while it was, is passed over. Newest: inserted last; putting an older one again does not
   // change that.
   virtual std::optional<Lease> last_lease(const Owner& owner, const std::string& path) = 0;
+  // The same of whichever agent of a session; the session has a name.
+  virtual std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) = 0;
 
   // Active leases and pending tickets, in no particular order.
   virtual std::vector<Lease> leases(const Filter& filter) = 0;

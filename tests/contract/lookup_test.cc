@@ -210,6 +210,23 @@ TEST_P(StoreContract, TheLastLeaseIsOneOfThatOwnerOnExactlyThatPath) {
   });
 }
 
+TEST_P(StoreContract, TheLastLeaseInASessionIsThatOfAnyOfItsAgents) {
+  const auto writes = [](Transaction& transaction) {
+    transaction.put(make_lease(1, "/a", {"ann", "s"}));
+    transaction.put(ended(make_lease(2, "/a", {"bob", "s"}), Status::released, ManualClock::kStart + 1s));
+    transaction.put(make_lease(3, "/a", {"cleo", "another"}));
+    transaction.put(make_lease(4, "/b", {"ann", "s"}));
+  };
+
+  expect_reads(writes, everything_named(), [](View& view) {
+    EXPECT_EQ(view.last_lease_in("s", "/a").value().id, lease_id(2));
+    EXPECT_EQ(view.last_lease({"ann", "s"}, "/a").value().id, lease_id(1));
+    EXPECT_EQ(view.last_lease_in("another", "/a").value().id, lease_id(3));
+    EXPECT_FALSE(view.last_lease_in("another", "/b"));
+    EXPECT_FALSE(view.last_lease_in("none", "/a"));
+  });
+}
+
 TEST_P(StoreContract, OwnersThatLookAlikeStayApart) {
   int number = 0;
   for (const Owner& owner : kSimilarOwners) {

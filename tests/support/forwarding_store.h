@@ -22,6 +22,9 @@ class ForwardingTransaction : public Transaction {
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override {
     return target_.last_lease(owner, path);
   }
+  std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) override {
+    return target_.last_lease_in(session_id, path);
+  }
   std::vector<Lease> leases(const Filter& filter) override { return target_.leases(filter); }
   std::vector<Ticket> tickets(const Filter& filter) override { return target_.tickets(filter); }
   std::size_t lease_count(const Owner& owner) override { return target_.lease_count(owner); }

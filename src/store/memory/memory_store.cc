@@ -103,6 +103,9 @@ class MemoryTransaction final : public Transaction {
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override {
     return tables_.last_lease(owner, path);
   }
+  std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) override {
+    return tables_.last_lease_in(session_id, path);
+  }
   std::vector<Lease> leases(const Filter& filter) override { return tables_.leases(filter); }
   std::vector<Ticket> tickets(const Filter& filter) override { return tables_.tickets(filter); }
   std::size_t lease_count(const Owner& owner) override { return tables_.lease_count(owner); }

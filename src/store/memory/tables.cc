@@ -1,6 +1,7 @@
 #include "store/memory/tables.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "model/scope.h"
 #include "store/deadline.h"
@@ -54,13 +55,12 @@ void Tables::index(const StoredLease& stored, bool insert) {
   if (has_ended(lease.status)) update(ended_, {lease.updated_at, lease.id}, insert);
 
   if (lease.status == Status::pending || lease.status == Status::failed) return;  // Never held.
-  const auto place = std::pair(lease.holder.owner, lease.path);
-  auto& newest_last = by_owner_and_path_[place];
+  auto& newest_last = held_by_path_[lease.path];
   if (insert) {
     newest_last[stored.insertion] = lease.id;
   } else {
     newest_last.erase(stored.insertion);
-    if (newest_last.empty()) by_owner_and_path_.erase(place);
+    if (newest_last.empty()) held_by_path_.erase(lease.path);
   }
 }
 
@@ -225,10 +225,22 @@ std::optional<Ticket> Tables::ticket(const GroupId& id) const {
   return found->second;
 }
 
+std::optional<Lease> Tables::last_lease(const Filter& whose, const std::string& path) const {
+  const auto found = held_by_path_.find(path);
+  if (found == held_by_path_.end()) return std::nullopt;
+  for (const auto& [insertion, id] : std::views::reverse(found->second)) {
+    const Lease& lease = leases_.at(id).lease;
+    if (matches(whose, lease.holder)) return lease;
+  }
+  return std::nullopt;
+}
+
 std::optional<Lease> Tables::last_lease(const Owner& owner, const std::string& path) const {
-  const auto found = by_owner_and_path_.find({owner, path});
-  if (found == by_owner_and_path_.end()) return std::nullopt;
-  return leases_.at(found->second.rbegin()->second).lease;
+  return last_lease(Filter{.agent_id = owner.agent_id, .session_id = owner.session_id}, path);
+}
+
+std::optional<Lease> Tables::last_lease_in(const std::string& session_id, const std::string& path) const {
+  return last_lease(Filter{.session_id = session_id}, path);
 }
 
 std::vector<Lease> Tables::leases(const Filter& filter) const {

@@ -39,6 +39,7 @@ class Tables {
   std::optional<Lease> lease(const LeaseId& id) const;
   std::optional<Ticket> ticket(const GroupId& id) const;
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) const;
+  std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) const;
   std::vector<Lease> leases(const Filter& filter) const;
   std::vector<Ticket> tickets(const Filter& filter) const;
   std::size_t lease_count(const Owner& owner) const;
@@ -67,6 +68,7 @@ class Tables {
   template <class RecordId>
   static std::vector<RecordId> candidates(const ByPath<RecordId>& index, const Scope& scope);
 
+  std::optional<Lease> last_lease(const Filter& whose, const std::string& path) const;
   static bool only_time_changes(const StoredLease& before, const StoredLease& after);
   void index(const StoredLease& stored, bool insert);
   void index(const Ticket& ticket, bool insert);
@@ -77,8 +79,8 @@ class Tables {
   std::map<Owner, std::set<LeaseId>> active_by_owner_;
   std::set<std::pair<Time, LeaseId>> active_by_deadline_;
   std::set<std::pair<Time, LeaseId>> ended_;
-  // Those that are or were held.
-  std::map<std::pair<Owner, std::string>, std::map<std::uint64_t, LeaseId>> by_owner_and_path_;
+  // Those that are or were held, oldest first.
+  std::map<std::string, std::map<std::uint64_t, LeaseId>> held_by_path_;
 
   std::map<GroupId, Ticket> tickets_;
   ByPath<GroupId> pending_by_path_;

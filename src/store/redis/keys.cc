@@ -46,6 +46,11 @@ std::string Keys::waits(const Owner& owner) const {
   return named("waits:agent:", owner.agent_id);
 }
 
+std::string Keys::last(const Owner& owner, std::string_view path) const {
+  const Owner whose = owner.session_id.empty() ? owner : Owner{.agent_id = {}, .session_id = owner.session_id};
+  return named("last:", owner_text(whose) + "/" + std::string(path));
+}
+
 std::string bell_channel(const GroupId& ticket) { return "lease:bell:" + ticket.text; }
 
 }  // namespace leasehold::redis

@@ -41,9 +41,8 @@ class Keys {
     return answer(owner_text(owner) + "/" + std::string(key));
   }
   std::string answer(std::string_view owner_and_key) const { return named("answer:", owner_and_key); }
-  std::string last(const Owner& owner, std::string_view path) const {
-    return named("last:", owner_text(owner) + "/" + std::string(path));
-  }
+  // One for all agents of a session.
+  std::string last(const Owner& owner, std::string_view path) const;
 
   // One each.
   std::string paths() const { return named("paths", {}); }

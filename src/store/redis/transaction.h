@@ -7,6 +7,7 @@
 // is going to be thrown away. At the end the differences are written by MULTI/EXEC.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,6 +67,7 @@ class RedisTransaction final : public Transaction {
   std::optional<Lease> lease(const LeaseId& id) override;
   std::optional<Ticket> ticket(const GroupId& id) override;
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override;
+  std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) override;
   std::vector<Lease> leases(const Filter& filter) override;
   std::vector<Ticket> tickets(const Filter& filter) override;
   std::size_t lease_count(const Owner& owner) override;
@@ -147,6 +149,7 @@ class RedisTransaction final : public Transaction {
 
   // reads.cc
   std::vector<std::string> members(const std::string& key);
+  std::optional<Lease> newest_at(const std::string& key, const std::function<bool(const Lease&)>& is_meant);
   void load_by_score(const std::string& key, const std::string& prefix, bool leases,
                      std::vector<std::string> range, std::size_t limit, bool watch = false);
   void load_all_leases();

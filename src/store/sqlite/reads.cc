@@ -176,6 +176,17 @@ std::optional<Lease> SqliteTransaction::last_lease(const Owner& owner, const std
   return read_and_remember(query);
 }
 
+std::optional<Lease> SqliteTransaction::last_lease_in(const std::string& session_id,
+                                                      const std::string& path) {
+  Query query =
+      connection_.query("SELECT " LEASE_COLUMNS
+                        " FROM leases INDEXED BY idx_leases_file_path WHERE file_path = ?"
+                        " AND session_id = ? AND workspace = ? AND status NOT IN ('pending', 'failed')"
+                        " ORDER BY rowid DESC LIMIT 1");
+  if (!query.bind_all(path, session_id, workspace_).step()) return std::nullopt;
+  return read_and_remember(query);
+}
+
 std::vector<std::string> SqliteTransaction::agents_in(const std::string& session_id) {
   std::set<std::string> agents;
   Query query = connection_.query("SELECT agent_id FROM owners WHERE workspace = ? AND session_id = ?");

@@ -31,6 +31,7 @@ class SqliteTransaction final : public Transaction {
   std::optional<Lease> lease(const LeaseId& id) override;
   std::optional<Ticket> ticket(const GroupId& id) override;
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override;
+  std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) override;
   std::vector<Lease> leases(const Filter& filter) override;
   std::vector<Ticket> tickets(const Filter& filter) override;
   std::size_t lease_count(const Owner& owner) override;
