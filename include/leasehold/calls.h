@@ -97,6 +97,7 @@ struct Refused {
   std::vector<Blocked> blocked;
   Duration waited{};                    // In the queue, before it ended in vain.
   std::optional<Duration> retry_after;  // rate_limited: until the session may ask again.
+  std::string next_command;             // With somebody in the way: what to type to wait for it.
 };
 
 using Decision = std::variant<Granted, Queued, Refused>;

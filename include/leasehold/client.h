@@ -62,13 +62,17 @@ class Client {
   // Gives a queued request up, and what it was granted meanwhile. Errors: not_found, not_owner.
   virtual Result<void> cancel(const Caller& caller, const GroupId& ticket) = 0;
 
-  // Shared to exclusive, in place; may queue like acquire(). And back, which always succeeds.
+  // Shared to exclusive, in place; may queue like acquire(), with its errors and: not_found (the caller does
+  // not hold it), deadlock as a refusal (two who upgrade the same would wait for each other). And back, which
+  // succeeds for what is held; each lease has its own outcome, as with renew().
   virtual Result<AcquireAnswer> upgrade(const AcquireRequest& request) = 0;
   virtual Result<Outcomes> downgrade(const ReleaseRequest& request) = 0;
 
   // Each lease has its own outcome: lost, transferred, stale_token, not_owner, not_found,
   // max_renewals_exceeded (renew only). A release of what is over already succeeds, with `already`.
   // With which.all, renew() is one batch: one transaction, one line of history.
+  // Errors of the call as a whole: invalid_argument (no leases named, or in two ways; a TTL of nothing),
+  // invalid_path, limit_exceeded (too many named), invalid_session (transfer: of the new owner).
   virtual Result<Outcomes> renew(const RenewRequest& request) = 0;
   virtual Result<Outcomes> release(const ReleaseRequest& request) = 0;
   virtual Result<Outcomes> transfer(const TransferRequest& request) = 0;
@@ -77,7 +81,8 @@ class Client {
   // Errors: invalid_argument.
   virtual Result<Outcomes> force_release(const ForceReleaseRequest& request) = 0;
 
-  // Is this token still the current grant's? To be asked right before a protected write.
+  // Is this token still the current grant's? To be asked right before a protected write. What became of it is
+  // in the answer. Errors: invalid_argument, invalid_path, invalid_session.
   virtual Result<CheckAnswer> check(const Caller& caller, const std::string& path, Token token) = 0;
 
   // The owner's turn began or stopped; 30 s after a stop its leases end. Returns how many it concerns.
@@ -85,7 +90,7 @@ class Client {
   virtual Result<std::size_t> turn_stopped(const Owner& owner) = 0;
 
   // The owner is gone for good: gives back all its session has and waits for, and forgets what the gate
-  // remembers of it.
+  // remembers of it. Outcomes and errors are release()'s.
   virtual Result<Outcomes> end_session(const Caller& caller) = 0;
 
   // What a session got and did not give back, as far as that is remembered: under the profile `session`.
@@ -116,7 +121,9 @@ class Client {
 
   // --- Looking ---
 
-  // Any lease, live or ended less than an hour ago. Error: not_found.
+  // Any lease, live or ended less than an hour ago, as it is recorded: that its time is over is recorded when
+  // somebody looks (sweep(), any acquire). Whether it counts now: board(), check(). Error: not_found,
+  // invalid_argument.
   virtual Result<Lease> lease(const LeaseId& id) = 0;
 
   // Who holds and who waits. Errors: invalid_path, limit_exceeded.
@@ -131,6 +138,7 @@ class Client {
   Result<bool> is_locked(const std::string& path);
   Result<bool> agent_has_lease(const std::string& agent_id, const std::string& path);
 
+  // Oldest first. Error: invalid_path.
   virtual Result<std::vector<Event>> history(const HistoryQuery& query) = 0;
 
   // What happened after the event with sequence `after` (0: since the beginning of history), in order, at
@@ -139,6 +147,8 @@ class Client {
   // sequence.
   //
   // latest_event() is where to begin for what happens from now on. With `keep_history` off there are none.
+  // History is kept for its retention: whoever asks for older events gets those that are left, and sees the
+  // gap by a sequence that is not the next one.
   virtual Result<std::vector<Event>> events(std::uint64_t after, Duration wait = {}, int cancelled = -1) = 0;
   Result<std::uint64_t> latest_event();
 

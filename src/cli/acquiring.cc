@@ -26,7 +26,7 @@ constexpr OptionSpec kOptions[] = {
     {"--no-pairs", {}, "Only these files, without the tests of sources"},
     {"--idempotency-key", "KEY", "The same key and request again give the same grant"},
     {"--room", "NAME", "The room it is for; a busy room refuses"},
-    {"-E,--conflict-exit-code", "N", "Exit with N when somebody is in the way or the wait was in vain"},
+    kConflictExitOption,
     kNullOption,
     {"--keep", {}, "Leave the leases held when the command has ended"},
 };

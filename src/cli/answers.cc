@@ -16,19 +16,25 @@ void tell(const Output& out, const std::vector<Notice>& notices) {
   for (const Notice& notice : notices) out.note(notice_text(notice));
 }
 
-Result<int> answer(Call& call, const AcquireRequest& request, const AcquireAnswer& answer) {
-  const auto* refused = std::get_if<Refused>(&answer.decision);
+Result<int> answer(Call& call, const AcquireRequest& request, AcquireAnswer answer) {
+  auto* refused = std::get_if<Refused>(&answer.decision);
+  if (refused != nullptr && !refused->next_command.empty()) refused->next_command = call.waiting();
   auto status = refused == nullptr ? Result<int>(0) : call.exit_status(refused->code);
   if (!status) return status;
   if (call.out().json()) {
     const auto at = call.moment(request.paths.front().path);
     if (!at) return fail(at.error());
-    call.out().document(acquire_json(answer, *at));
+    auto document = acquire_json(answer, *at);
+    // As it is, also where the user chose it.
+    if (refused != nullptr) document["error"].as_object()["exit_code"] = *status;
+    call.out().document(document);
     return status;
   }
   tell(call.out(), answer.notices);
   if (refused != nullptr) {
-    call.out().complain(refused->message);
+    call.out().complain(refused->next_command.empty()
+                            ? refused->message
+                            : fmt::format("{} To wait for it: {}", refused->message, refused->next_command));
   } else if (const auto* granted = std::get_if<Granted>(&answer.decision)) {
     call.out().print(granted_text(*granted, call.out()));
     if (granted->ttl_clamped) call.out().note("The TTL was cut to the longest there is.");
@@ -60,7 +66,7 @@ Result<int> answer(Call& call, const Outcomes& outcomes, std::string_view done) 
       if (outcome.ttl_clamped) call.out().note("The TTL was cut to the longest there is.");
     }
   }
-  if (outcomes.outcomes.empty()) call.out().note("There was nothing to do: you hold nothing of that kind.");
+  if (outcomes.outcomes.empty()) call.out().note("There was nothing to do: nothing of that kind is held.");
   return status;
 }
 

@@ -11,6 +11,9 @@ namespace leasehold {
 inline constexpr OptionSpec kNullOption = {
     "-0,--null", {}, "What \"-\" lists on standard input ends with NUL instead of line ends"};
 
+inline constexpr OptionSpec kConflictExitOption = {
+    "-E,--conflict-exit-code", "N", "Exit with N when somebody is in the way or the wait was in vain"};
+
 // How leases are named in calls about some of one's own; selection() reads these.
 inline constexpr OptionSpec kIdOption = {"--id", "ID", "The lease of this id", {}, true};
 inline constexpr OptionSpec kAllOption = {"--all", {}, "All that you hold"};
@@ -21,7 +24,7 @@ inline constexpr OptionSpec kTokenOption = {"--token", "N", "Only if this is sti
 void tell(const Output& out, const std::vector<Notice>& notices);
 
 // Grants and refusals. Returns the exit status.
-Result<int> answer(Call& call, const AcquireRequest& request, const AcquireAnswer& answer);
+Result<int> answer(Call& call, const AcquireRequest& request, AcquireAnswer answer);
 
 // Calls about several leases; `done` says in a word what became of each. The exit status is that of the
 // first that failed.

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "cli/past.h"
+#include "cli/when.h"
 #include "model/scope.h"
 
 namespace leasehold {
@@ -11,18 +12,16 @@ namespace {
 
 Board empty_board(WallTime wall) { return {.now = {}, .wall = wall, .rows = {}}; }
 
-WallTime wall_now() {
-  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
-}
-
-bool matches(const Stay& stay, const Listing& listing) {
+// Of a stay or an event.
+template <class Record>
+bool matches(const Record& record, const Listing& listing) {
   const auto overlaps_path = [&](const std::string& path) {
-    return overlaps({path, true}, {stay.path, stay.subtree});
+    return overlaps({path, true}, {record.path, record.subtree});
   };
   return (listing.paths.empty() || std::ranges::any_of(listing.paths, overlaps_path)) &&
-         (!listing.agent_id || *listing.agent_id == stay.owner.agent_id) &&
-         (!listing.session_id || *listing.session_id == stay.owner.session_id) &&
-         (!listing.pr_id || *listing.pr_id == stay.pr_id);
+         (!listing.agent_id || *listing.agent_id == record.owner.agent_id) &&
+         (!listing.session_id || *listing.session_id == record.owner.session_id) &&
+         (!listing.pr_id || *listing.pr_id == record.pr_id);
 }
 
 // On a time line whose zero is the moment that was asked for.
@@ -56,6 +55,8 @@ Result<Listing> listing(Call& call) {
                  .session_id = arguments.text("session"),
                  .pr_id = arguments.text("pr")};
 }
+
+bool concerns(const Event& event, const Listing& listing) { return matches(event, listing); }
 
 Result<Board> look_at_board(Call& call) {
   const auto asked = listing(call);

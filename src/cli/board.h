@@ -13,6 +13,9 @@ inline constexpr OptionSpec kBoardPrOption = {"--pr", "ID", "Only what is for th
 // Which part of the board is asked for. Opens the workspace. Errors: those of the workspace.
 Result<Listing> listing(Call& call);
 
+// Whether that part has to do with an event.
+bool concerns(const Event& event, const Listing& listing);
+
 // The board as it was, told again from history: without what history does not tell (when leases would end,
 // and whether their owners lived). Errors: those of the workspace.
 Result<Board> board_at(Call& call, WallTime at);

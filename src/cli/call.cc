@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "cli/render_json.h"
+#include "util/shell_word.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -131,6 +132,11 @@ Result<std::vector<std::string>> Call::paths() {
     if (!listed) return fail(listed.error());
     for (std::string& path : *listed) paths.push_back(std::move(path));
   }
+  // No path means every one to some commands, and that was not asked for.
+  if (read && paths.empty()) {
+    return fail(Code::invalid_argument,
+                "Standard input, which \"-\" stands for, lists no path. Nothing was done.");
+  }
   return paths;
 }
 
@@ -148,6 +154,14 @@ Result<Moment> Call::moment(const std::string& path) {
   const auto board = workspace_->client()->board({.paths = {path}});
   if (!board) return fail(board.error());
   return Moment{board->now, board->wall};
+}
+
+std::string Call::waiting() const {
+  std::string text = fmt::format("lease {}", command_.name);
+  // In front: behind -- stands somebody else's command.
+  if (!arguments_.has("wait")) text += " --wait 5m";
+  for (const std::string_view word : words_) text += " " + shell_word(word);
+  return text;
 }
 
 bool is_conflict(Code code) {

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/arguments.h"
@@ -21,8 +23,9 @@ struct Moment {
 
 class Call {
  public:
-  Call(const Command& command, Arguments arguments, Output output)
-      : command_(command), arguments_(std::move(arguments)), out_(output) {}
+  // `words`: all that stands behind the command's name.
+  Call(const Command& command, std::span<const std::string_view> words, Arguments arguments, Output output)
+      : command_(command), words_(words), arguments_(std::move(arguments)), out_(output) {}
 
   const Command& command() const { return command_; }
   const Arguments& arguments() const { return arguments_; }
@@ -56,6 +59,9 @@ class Call {
   // When it is, for the store that has `path`. For documents: texts get along with durations.
   Result<Moment> moment(const std::string& path);
 
+  // The same call as one that waits, to be pasted.
+  std::string waiting() const;
+
   // What a refusal exits with: its code's status, unless the user chose another for conflicts.
   Result<int> exit_status(Code code) const;
 
@@ -63,6 +69,7 @@ class Call {
   Result<OpenWorkspace*> open(OpenOptions options);
 
   const Command& command_;
+  std::span<const std::string_view> words_;
   Arguments arguments_;
   Output out_;
   std::string cwd_;

@@ -60,6 +60,9 @@ struct Command {
 // All commands, in the order users see them.
 std::span<const Command* const> commands();
 
+// How many words stand in front of the command's name: options that most commands have, with their values.
+std::size_t leading_options(std::span<const std::string_view> words);
+
 // Null: there is none of this name.
 const Command* find_command(std::string_view name);
 // What to tell whoever asked for it.

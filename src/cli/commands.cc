@@ -53,6 +53,28 @@ const Command* find_command(std::string_view name) {
   return found == kCommands.end() ? nullptr : *found;
 }
 
+std::size_t leading_options(std::span<const std::string_view> words) {
+  const auto find = [](std::string_view name) -> const OptionSpec* {
+    for (const std::span<const OptionSpec> options :
+         {std::span<const OptionSpec>(kCommonOptions), std::span<const OptionSpec>(kWorkspaceOptions)}) {
+      for (const OptionSpec& option : options) {
+        const std::size_t comma = option.names.find(',');
+        if (name == option.names.substr(0, comma)) return &option;
+        if (comma != std::string_view::npos && name == option.names.substr(comma + 1)) return &option;
+      }
+    }
+    return nullptr;
+  };
+  std::size_t count = 0;
+  while (count < words.size()) {
+    const std::size_t equals = words[count].find('=');
+    const OptionSpec* const option = find(words[count].substr(0, equals));
+    if (option == nullptr) break;
+    count += option->value.empty() || equals != std::string_view::npos ? 1 : 2;
+  }
+  return std::min(count, words.size());
+}
+
 Error no_such_command(std::string_view name) {
   // Enough of it to be recognised: it may be a whole file that was passed by mistake.
   constexpr std::size_t kShownBytes = 40;

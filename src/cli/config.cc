@@ -20,8 +20,19 @@ boost::json::object setting_json(const EffectiveSetting& setting) {
           {"requires_restart", setting.requires_restart}};
 }
 
-Result<int> list(Call& call, OpenWorkspace& workspace) {
-  const auto settings = workspace.settings();
+// Every setting. `has_store`: false where the first acquire will make one.
+Result<std::vector<EffectiveSetting>> settings_of(const OpenWorkspace& workspace, bool has_store) {
+  auto settings = workspace.settings();
+  if (!settings || has_store) return settings;
+  for (EffectiveSetting& one : *settings) {
+    if (one.name == "store")
+      one = {.name = one.name, .value = "", .source = "none yet", .description = one.description};
+  }
+  return settings;
+}
+
+Result<int> list(Call& call, const OpenWorkspace& workspace, bool has_store) {
+  const auto settings = settings_of(workspace, has_store);
   if (!settings) return fail(settings.error());
   if (call.out().json()) {
     boost::json::array all;
@@ -37,8 +48,9 @@ Result<int> list(Call& call, OpenWorkspace& workspace) {
   return 0;
 }
 
-Result<EffectiveSetting> find(const OpenWorkspace& workspace, const std::string& name) {
-  auto settings = workspace.settings();
+Result<EffectiveSetting> find(const OpenWorkspace& workspace, const std::string& name,
+                              bool has_store = true) {
+  auto settings = settings_of(workspace, has_store);
   if (!settings) return fail(settings.error());
   const auto found = std::ranges::find(*settings, name, &EffectiveSetting::name);
   if (found != settings->end()) return *found;
@@ -48,23 +60,33 @@ Result<EffectiveSetting> find(const OpenWorkspace& workspace, const std::string&
                                                   in_quotes(name), did_you_mean(name, names)));
 }
 
-Result<int> get(Call& call, const OpenWorkspace& workspace, const std::string& name) {
-  const auto found = find(workspace, name);
-  if (!found) return fail(found.error());
+int show(const Call& call, const EffectiveSetting& setting) {
   if (call.out().json()) {
-    call.out().document(setting_json(*found));
+    call.out().document(setting_json(setting));
   } else {
-    call.out().print(fmt::format("{}\n", found->value));
-    if (call.out().verbose()) call.out().note(fmt::format("{} comes from: {}", name, found->source));
+    call.out().print(fmt::format("{}\n", setting.value));
+    if (call.out().verbose()) call.out().note(fmt::format("{} comes from: {}", setting.name, setting.source));
   }
   return 0;
+}
+
+// What counts now that the store was changed, and why if that is something else.
+Result<int> show_changed(const Call& call, const OpenWorkspace& workspace, const std::string& name,
+                         const std::string& stored_key) {
+  const auto found = find(workspace, name);
+  if (!found) return fail(found.error());
+  if (found->source != "store " + stored_key) {
+    call.out().note(fmt::format("{} in the store is changed. For you {} counts, from: {}", stored_key,
+                                in_sentence(found->value), found->source));
+  }
+  return show(call, *found);
 }
 
 Result<int> set(Call& call, OpenWorkspace& workspace, const std::string& name, const std::string& value) {
   const auto row = workspace.setting(name, value, call.arguments().text("for-profile").value_or(""));
   if (!row) return fail(row.error());
   if (const auto done = workspace.client()->put_setting(*row); !done) return fail(done.error());
-  return get(call, workspace, name);
+  return show_changed(call, workspace, name, row->stored_key());
 }
 
 Result<int> unset(Call& call, OpenWorkspace& workspace, const std::string& name) {
@@ -75,7 +97,7 @@ Result<int> unset(Call& call, OpenWorkspace& workspace, const std::string& name)
   if (!row) return fail(row.error());
   if (const auto done = workspace.client()->erase_setting(row->stored_key()); !done)
     return fail(done.error());
-  return get(call, workspace, name);
+  return show_changed(call, workspace, name, row->stored_key());
 }
 
 Result<int> run(Call& call) {
@@ -94,10 +116,17 @@ Result<int> run(Call& call) {
                             : needed == 2 ? "NAME"
                                           : "NAME VALUE"));
   }
-  const auto workspace = call.workspace(true);
+  const bool looks = verb == "list" || verb == "get";
+  auto workspace = call.workspace(!looks);
+  // Where there is no store yet, what it will be made with counts.
+  const bool no_store = !workspace && looks && workspace.error().code == Code::not_found;
+  if (no_store) workspace = call.workspace_without_store();
   if (!workspace) return fail(workspace.error());
-  if (verb == "list") return list(call, **workspace);
-  if (verb == "get") return get(call, **workspace, words[1]);
+  if (verb == "list") return list(call, **workspace, !no_store);
+  if (verb == "get") {
+    const auto found = find(**workspace, words[1], !no_store);
+    return found ? Result<int>(show(call, *found)) : fail(found.error());
+  }
   if (verb == "set") return set(call, **workspace, words[1], words[2]);
   return unset(call, **workspace, words[1]);
 }

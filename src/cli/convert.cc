@@ -33,7 +33,7 @@ constexpr OptionSpec kUpgradeOptions[] = {
     {"--ttl", "DURATION", "How long the leases last from now"},
     {"--wait", "DURATION", "Wait so long for the others who read to be done"},
     {"--reason", "TEXT", "What for; others see it"},
-    {"-E,--conflict-exit-code", "N", "Exit with N when somebody is in the way or the wait was in vain"},
+    kConflictExitOption,
     kNullOption,
 };
 constexpr OptionSpec kDowngradeOptions[] = {kIdOption, kAllOption, kPrOption, kTokenOption, kNullOption};

@@ -63,8 +63,7 @@ void print_notices(const std::string& agent, std::span<const Notice> notices) {
 std::string one_per_line(std::string_view message) {
   std::string lines;
   while (!message.empty()) {
-    const std::size_t end =
-        std::min({message.find("; /"), message.find(". To wait"), message.size() - 1}) + 1;
+    const std::size_t end = std::min(message.find("; /"), message.size() - 1) + 1;
     lines += fmt::format("  {}\n", message.substr(0, end));
     message.remove_prefix(std::min(end + 1, message.size()));
   }
@@ -84,6 +83,7 @@ void print_answer(const std::string& agent, const AcquireAnswer& answer) {
     }
   } else if (const auto* refused = std::get_if<Refused>(&answer.decision)) {
     fmt::print("  {} is refused: {}\n{}", agent, info(refused->code).name, one_per_line(refused->message));
+    if (!refused->next_command.empty()) fmt::print("  To wait for it: {}\n", refused->next_command);
   }
   print_notices(agent, answer.notices);
 }

@@ -10,6 +10,7 @@
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/past.h"
+#include "cli/when.h"
 #include "init/init.h"
 #include "init/rehearsal.h"
 #include "util/path_text.h"
@@ -57,8 +58,7 @@ Finding permissions(const std::string& folder, bool repair) {
 }
 
 Finding clock_of(const Board& board) {
-  const auto now = std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
-  const auto skew = std::chrono::abs(now - board.wall);
+  const auto skew = std::chrono::abs(wall_now() - board.wall);
   if (skew <= 30s) return {"clock", Health::good, "the store's clock and this machine's agree"};
   return {"clock", Health::odd,
           fmt::format("the store's clock is {} s off this machine's; times you read are the store's",

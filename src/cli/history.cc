@@ -16,6 +16,14 @@ namespace {
 constexpr std::int64_t kEventsMax = 1'000'000;
 constexpr std::int64_t kEventsShown = 100;
 
+Result<std::optional<WallTime>> since_of(const Arguments& arguments) {
+  const auto since = arguments.text("since");
+  if (!since) return std::nullopt;
+  const auto moment = parse_when(*since, "since");
+  if (!moment) return fail(moment.error());
+  return *moment;
+}
+
 Result<HistoryQuery> query_of(Call& call) {
   const Arguments& arguments = call.arguments();
   const bool timeline = arguments.has("timeline");
@@ -23,11 +31,10 @@ Result<HistoryQuery> query_of(Call& call) {
   if (!limit) return fail(limit.error());
   HistoryQuery query = {.agent_id = arguments.text("agent"),
                         .limit = static_cast<std::size_t>(limit->value_or(timeline ? 0 : kEventsShown))};
-  if (const auto since = arguments.text("since")) {
-    const auto moment = parse_when(*since, "since");
-    if (!moment) return fail(moment.error());
-    query.since = *moment;
-  }
+  const auto since = since_of(arguments);
+  if (!since) return fail(since.error());
+  // What was held then began before; a timeline shows it too.
+  if (!timeline) query.since = *since;
   return query;
 }
 
@@ -48,7 +55,9 @@ Result<int> run(Call& call) {
   const auto events = events_asked_for(call);
   if (!events) return fail(events.error());
   if (call.arguments().has("timeline")) {
-    print_timeline(call.out(), *events);
+    const auto since = since_of(call.arguments());
+    if (!since) return fail(since.error());
+    print_timeline(call.out(), *events, *since);
     return 0;
   }
   if (call.out().json()) {

@@ -4,6 +4,7 @@
 
 #include "cli/board.h"
 #include "cli/commands.h"
+#include "model/scope.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -28,10 +29,10 @@ Result<int> run(Call& call) {
                             {"session_id", lease.holder.owner.session_id},
                             {"token", lease.token.value}});
     } else if (call.arguments().has("null")) {
-      text += lease.path + '\0';
+      text += (is_path(lease.path) ? "file:" + lease.path : lease.path) + '\0';
     } else {
-      text += fmt::format("{}\t{}\t{}\n", in_sentence(lease.path), word(lease.mode),
-                          in_sentence(lease.holder.owner.agent_id));
+      text += fmt::format("{}\t{}\t{}\n", in_sentence(lease.path) + (lease.subtree ? "/**" : ""),
+                          word(lease.mode), in_sentence(lease.holder.owner.agent_id));
     }
   }
   if (call.out().json()) {
@@ -46,7 +47,7 @@ constexpr OptionSpec kOptions[] = {
     kBoardAgentOption,
     kBoardSessionOption,
     kBoardPrOption,
-    {"-0,--null", {}, "Print only paths, each ended by NUL"},
+    {"-0,--null", {}, "Print only paths, as commands take them, each ended by NUL"},
 };
 
 constexpr Example kExamples[] = {{"lease ls --agent bob", "what bob holds"}};

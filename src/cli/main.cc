@@ -20,7 +20,6 @@ using Words = std::span<const std::string_view>;
 
 // Other programs taught people to write these.
 std::string_view without_dashes(std::string_view name) {
-  if (name == "--help" || name == "-h") return kHelp.name;
   if (name == "--version") return kVersion.name;
   return name;
 }
@@ -55,8 +54,15 @@ Output output_for(const Arguments& arguments) {
 }
 
 int run(Words words) {
-  const std::string_view name = words.empty() ? kHelp.name : without_dashes(words.front());
-  const Words rest = words.empty() ? words : words.subspan(1);
+  const std::size_t leading = leading_options(words);
+  const bool is_named = leading < words.size();
+  const std::string_view name = is_named ? without_dashes(words[leading]) : kHelp.name;
+  std::vector<std::string_view> rest(words.begin(), words.end());
+  if (is_named) {
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(leading));
+  } else {
+    std::erase_if(rest, [](std::string_view word) { return word == "--help" || word == "-h"; });
+  }
   const Command* const command = find_command(name);
   if (command == nullptr) return report(before_parsing(rest), no_such_command(name));
   auto arguments = Arguments::parse(*command, rest);
@@ -66,7 +72,7 @@ int run(Words words) {
     Output({}).print(help_text(*command));
     return 0;
   }
-  Call call(*command, *std::move(arguments), output);
+  Call call(*command, rest, *std::move(arguments), output);
   const Result<int> status = command->run(call);
   return status ? *status : report(output, status.error());
 }

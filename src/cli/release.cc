@@ -6,6 +6,9 @@ namespace {
 
 Result<int> run(Call& call) {
   const auto workspace = call.workspace();
+  // Nothing was ever leased here, and so nothing is left to give back.
+  if (!workspace && workspace.error().code == Code::not_found && call.arguments().has("all"))
+    return answer(call, Outcomes{}, "released");
   if (!workspace) return fail(workspace.error());
   auto which = selection(call);
   if (!which) return fail(which.error());

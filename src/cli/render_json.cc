@@ -60,6 +60,7 @@ void add_refusal(object& object, const Refused& refused, const Moment& at) {
   object["error"] = error_json({refused.code, refused.message});
   object["blocked"] = blocked_json(refused.blocked, at);
   object["waited_ms"] = refused.waited.count();
+  if (!refused.next_command.empty()) object["next_command"] = refused.next_command;
   if (refused.retry_after) object["retry_after_ms"] = refused.retry_after->count();
 }
 

@@ -13,6 +13,8 @@ Result<Board> look(Call& call) {
   if (!at) return look_at_board(call);
   const auto moment = parse_when(*at, "at");
   if (!moment) return fail(moment.error());
+  if (*moment > wall_now())
+    return fail(Code::invalid_argument, "--at is yet to come; history tells of the past.");
   return board_at(call, *moment);
 }
 

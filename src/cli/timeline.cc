@@ -9,6 +9,7 @@
 
 #include "cli/past.h"
 #include "cli/render_json.h"
+#include "cli/when.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
 
@@ -113,17 +114,17 @@ class Chart {
 
 }  // namespace
 
-void print_timeline(const Output& out, std::span<const Event> events) {
-  const std::vector<Stay> all = stays(events);
+void print_timeline(const Output& out, std::span<const Event> events, const std::optional<WallTime>& since) {
+  std::vector<Stay> all = stays(events);
+  if (since) std::erase_if(all, [&](const Stay& stay) { return stay.to && *stay.to < *since; });
   if (out.json()) {
     out.document(document(all));
   } else if (all.empty()) {
     out.print("Nothing happened.\n");
   } else {
     const bool goes_on = std::ranges::any_of(all, [](const Stay& stay) { return !stay.to; });
-    const auto now =
-        std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
-    out.print(Chart(out, all, all.front().from, goes_on ? now : events.back().wall).text());
+    out.print(
+        Chart(out, all, since.value_or(all.front().from), goes_on ? wall_now() : events.back().wall).text());
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "cli/output.h"
@@ -8,6 +9,7 @@
 namespace leasehold {
 
 // One row per file, with blocks of time for each agent; or the stays as a document.
-void print_timeline(const Output& out, std::span<const Event> events);
+// `since`: nothing that was over before it.
+void print_timeline(const Output& out, std::span<const Event> events, const std::optional<WallTime>& since);
 
 }  // namespace leasehold

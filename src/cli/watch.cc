@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <boost/json/serialize.hpp>
 #include <cstdio>
@@ -24,6 +25,12 @@ constexpr std::int64_t kManyEvents = 1'000'000'000;
 bool is_cancelled(const EndSignals& signals) {
   pollfd descriptor = {signals.descriptor(), POLLIN, 0};
   return ::poll(&descriptor, 1, 0) > 0;
+}
+
+// The reader of a pipe may go away while there is nothing to write to it.
+bool nobody_reads() {
+  pollfd descriptor = {STDOUT_FILENO, 0, 0};
+  return ::poll(&descriptor, 1, 0) > 0 && (descriptor.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 Result<void> show_board(Call& call, Client& client, const Listing& what) {
@@ -62,6 +69,7 @@ Result<int> run(Call& call) {
     if (!events) return fail(events.error());
     for (const Event& event : *events) {
       after = event.sequence;
+      if (!concerns(event, *what)) continue;
       if (left-- <= 0) break;
       if (board) continue;
       if (call.out().json()) {
@@ -70,7 +78,7 @@ Result<int> run(Call& call) {
         call.out().print(event_text(event, call.out()));
       }
     }
-    if (std::fflush(stdout) != 0) break;
+    if (std::fflush(stdout) != 0 || nobody_reads()) break;
   }
   return 0;
 }
@@ -85,16 +93,17 @@ constexpr OptionSpec kOptions[] = {
 };
 
 constexpr Example kExamples[] = {{"lease watch --json", "one document in each line, for a program"},
+                                 {"lease watch --agent bob", "what becomes of bob's leases"},
                                  {"lease watch --board src", "who has what below src"}};
 
 }  // namespace
 
 const Command kWatch = {
     .name = "watch",
-    .synopsis = "[--after SEQUENCE] [--limit N]\n--board [PATH...] [--agent NAME] [--session ID] [--pr ID]",
+    .synopsis = "[--board] [PATH...] [--agent NAME] [--session ID] [--pr ID] [--after SEQUENCE] [--limit N]",
     .summary = "Show what happens to leases as it happens",
     .description = "Prints each event as a line, whichever process caused it, until it is interrupted.",
-    .operands = {"PATH", "With --board: only what overlaps these files"},
+    .operands = {"PATH", "Only what overlaps these files, or is below these folders"},
     .options = kOptions,
     .examples = kExamples,
     .run = run,

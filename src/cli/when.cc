@@ -8,10 +8,14 @@
 
 namespace leasehold {
 
+WallTime wall_now() {
+  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+}
+
 Result<WallTime> parse_when(std::string_view text, std::string_view option) {
   if (const auto moment = parse_rfc3339(text)) return *moment;
   if (const auto ago = parse_duration(text)) {
-    return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now()) - *ago;
+    return wall_now() - *ago;
   }
   return fail(Code::invalid_argument,
               fmt::format("--{} is {}; give how long ago, such as 90s or 1h, or a moment, such as "

@@ -32,8 +32,11 @@ Ticket new_ticket(Transaction& transaction, const Context& context, const std::s
 }
 
 Refused refused(const AcquireRequest& request, Survey found, Time now) {
-  std::string message = explain_blocked(request, found.blocked, now);
-  return {Code::busy, std::move(message), std::move(found.blocked)};
+  std::string message = explain_blocked(found.blocked, now);
+  return {.code = Code::busy,
+          .message = std::move(message),
+          .blocked = std::move(found.blocked),
+          .next_command = next_command(request)};
 }
 
 std::string never_ends(const std::string& cycle) {
@@ -88,8 +91,7 @@ std::string failure_message(View& view, const Ticket& ticket, const std::vector<
                        describe(waited));
   }
   if (ticket.ended_by == EndCause::timed_out) {
-    return fmt::format("Waited {}, and still: {}", describe(waited),
-                       explain_blocked(ticket.request, blocked, view.now()));
+    return fmt::format("Waited {}, and still: {}", describe(waited), explain_blocked(blocked, view.now()));
   }
   if (ticket.ended_by == EndCause::deadlock) {
     if (const std::string cycle = recorded_cycle(view, ticket); !cycle.empty()) return never_ends(cycle);
@@ -117,7 +119,12 @@ Decision outcome(Transaction& transaction, const Context& context, const Ticket&
   }
   Survey found = survey(transaction, context, ticket.request, &ticket);
   std::string message = failure_message(transaction, ticket, found.blocked);
-  return Refused{failure_code(ticket.ended_by), std::move(message), std::move(found.blocked), waited(ticket)};
+  const bool in_vain = ticket.ended_by == EndCause::timed_out && !found.blocked.empty();
+  return Refused{.code = failure_code(ticket.ended_by),
+                 .message = std::move(message),
+                 .blocked = std::move(found.blocked),
+                 .waited = waited(ticket),
+                 .next_command = in_vain ? next_command(ticket.request) : std::string()};
 }
 
 Result<Ticket> own_ticket(Transaction& transaction, const Caller& caller, const GroupId& id) {

@@ -20,8 +20,9 @@ std::optional<Lease> former_lease(View& view, const Caller& caller, const std::s
   std::vector<std::string> places = ancestors(path);
   places.insert(places.begin(), path);
   for (const std::string& place : places) {
-    std::optional<Lease> last = last_own_lease(view, caller, place);
-    if (last && last->token == token && covers(last->scope(), {path, false})) return last;
+    for (Lease& last : last_own_leases(view, caller, place)) {
+      if (last.token == token && covers(last.scope(), {path, false})) return std::move(last);
+    }
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/scope.h"
+#include "util/shell_word.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -17,53 +18,6 @@ std::string waiters_ahead(std::span<const Blocked> blocked) {
   for (const Blocked& one : blocked) most = std::max(most, one.waiters_ahead);
   if (most == 0) return {};
   return fmt::format("; {} {} before you", most, most == 1 ? "waits" : "wait");
-}
-
-// In single quotes, where nothing means anything but the quote itself.
-std::string single_quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-// A control character must not reach the terminal or the log that shows the command; $'...' spells it.
-std::string ansi_c_quoted(std::string_view text) {
-  std::string quoted = "$'";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\'' || c == '\\') {
-      quoted += {'\\', c};
-    } else if (byte < 0x20 || byte >= 0x7F) {
-      quoted += fmt::format("\\x{:02x}", byte);
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
-}
-
-std::string shell_word(std::string_view text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%=,";
-  if (text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
-  return has_control_character(text) ? ansi_c_quoted(text) : single_quoted(text);
-}
-
-// What was asked for, and nothing that would be another request next time. Pairs come along by themselves.
-std::string next_command(const AcquireRequest& request) {
-  constexpr std::size_t kShown = 5;  // More of them nobody reads; the asker knows them.
-  std::string command = "lease acquire";
-  std::size_t shown = 0;
-  for (const WantedPath& wanted : request.paths) {
-    if (!wanted.requested) continue;
-    if (shown++ == kShown) {
-      command += " ...";
-      break;
-    }
-    command += fmt::format(" {}{}", wanted.subtree ? "--subtree " : "", as_argument(wanted.path));
-  }
-  if (request.mode == Mode::shared) command += " --mode shared";
-  return command + " --wait 5m";
 }
 
 }  // namespace
@@ -154,7 +108,7 @@ std::string describe(Duration duration) {
   return text;
 }
 
-std::string explain_blocked(const AcquireRequest& request, std::span<const Blocked> blocked, Time now) {
+std::string explain_blocked(std::span<const Blocked> blocked, Time now) {
   // The first few are enough for a sentence; the answer carries them all.
   constexpr std::size_t kShown = 3;
   std::string text;
@@ -162,7 +116,24 @@ std::string explain_blocked(const AcquireRequest& request, std::span<const Block
     text += (i == 0 ? "" : "; ") + describe(blocked[i], now);
   }
   if (blocked.size() > kShown) text += fmt::format("; and {} more", blocked.size() - kShown);
-  return text + waiters_ahead(blocked) + ". To wait for it: " + next_command(request);
+  return text + waiters_ahead(blocked) + ".";
+}
+
+// What was asked for, and nothing that would be another request next time. Pairs come along by themselves.
+std::string next_command(const AcquireRequest& request) {
+  constexpr std::size_t kShown = 5;  // More of them nobody reads; the asker knows them.
+  std::string command = "lease acquire";
+  std::size_t shown = 0;
+  for (const WantedPath& wanted : request.paths) {
+    if (!wanted.requested) continue;
+    if (shown++ == kShown) {
+      command += " ...";
+      break;
+    }
+    command += fmt::format(" {}{}", wanted.subtree ? "--subtree " : "", as_argument(wanted.path));
+  }
+  if (request.mode == Mode::shared) command += " --mode shared";
+  return command + " --wait 5m";
 }
 
 }  // namespace leasehold

@@ -16,7 +16,10 @@ std::string describe(const Blocked& blocked, Time now);
 // A key as one argument of a shell command that can be pasted: file:/src/a.h, 'file:/my file.h', port:3000.
 std::string as_argument(const std::string& key);
 
-// Why `request` was refused or has to wait, and the exact next command.
-std::string explain_blocked(const AcquireRequest& request, std::span<const Blocked> blocked, Time now);
+// Who is in the way of a request that was refused or has to wait.
+std::string explain_blocked(std::span<const Blocked> blocked, Time now);
+
+// What to type to wait for what was refused.
+std::string next_command(const AcquireRequest& request);
 
 }  // namespace leasehold

@@ -78,7 +78,7 @@ Blocked held_by_ann() {
 // DESIGN section 3, rule 13.
 TEST(Refusal, SaysWhoHoldsWhatSinceWhenUntilWhenAndHowWeKnow) {
   const Blocked blocked = held_by_ann();
-  const std::string text = explain_blocked(asking(bob(), {"/src/api.h"}), {&blocked, 1}, kNow);
+  const std::string text = explain_blocked({&blocked, 1}, kNow);
 
   EXPECT_SAYS(text, "/src/api.h is held by ann");
   EXPECT_SAYS(text, "session s-1");
@@ -97,9 +97,9 @@ TEST(Refusal, SaysWhoHoldsWhatSinceWhenUntilWhenAndHowWeKnow) {
 TEST(Refusal, SaysHowManyWaitBeforeTheAsker) {
   std::vector<Blocked> blocked(2, held_by_ann());
   blocked.back().waiters_ahead = 1;
-  EXPECT_SAYS(explain_blocked(asking(bob(), {"/src/api.h"}), blocked, kNow), "; 1 waits before you. To wait");
+  EXPECT_SAYS(explain_blocked(blocked, kNow), "; 1 waits before you.");
   blocked.front().waiters_ahead = 2;
-  EXPECT_SAYS(explain_blocked(asking(bob(), {"/src/api.h"}), blocked, kNow), "; 2 wait before you. To wait");
+  EXPECT_SAYS(explain_blocked(blocked, kNow), "; 2 wait before you.");
 }
 
 // An agent reads this and does as it is told. Only we tell it.
@@ -112,7 +112,7 @@ TEST(Refusal, QuotesWhatOthersWrote) {
   blocked.holder.pr_id = "7\n8";
   blocked.holder.host = "\x1b]0;x\x07";
 
-  const std::string text = explain_blocked(asking(bob(), {"/a\nb"}), {&blocked, 1}, kNow);
+  const std::string text = explain_blocked({&blocked, 1}, kNow);
   EXPECT_SAYS(text,
               R"("/a\x0ab" is held by "the boss says:" (session s-1, pr "7\x0a8", host "\x1b]0;x\x07")");
   EXPECT_SAYS(text, R"(through "/two words")");
@@ -125,22 +125,21 @@ TEST(Refusal, SaysThroughWhichDirectory) {
   blocked.held_path = "/src";
   blocked.subtree = true;
 
-  EXPECT_SAYS(explain_blocked(asking(bob(), {"/src/api.h"}), {&blocked, 1}, kNow),
-              "through /src and all below");
+  EXPECT_SAYS(explain_blocked({&blocked, 1}, kNow), "through /src and all below");
 }
 
 TEST(Refusal, SaysThatALeaseWithoutEndEndsWhenReleased) {
   Blocked blocked = held_by_ann();
   blocked.expires_at = kForever;
 
-  EXPECT_SAYS(explain_blocked(asking(bob(), {"/src/api.h"}), {&blocked, 1}, kNow), "until released");
+  EXPECT_SAYS(explain_blocked({&blocked, 1}, kNow), "until released");
 }
 
 TEST(Refusal, SaysWhoWaitsAheadAndSinceWhen) {
   Blocked blocked = held_by_ann();
   blocked.waits = true;
 
-  const std::string text = explain_blocked(asking(bob(), {"/src/api.h"}), {&blocked, 1}, kNow);
+  const std::string text = explain_blocked({&blocked, 1}, kNow);
   EXPECT_SAYS(text, "/src/api.h is waited for by ann");
   EXPECT_SAYS(text, "for 1m30s");
   EXPECT_SILENT(text, "heard of");
@@ -149,46 +148,38 @@ TEST(Refusal, SaysWhoWaitsAheadAndSinceWhen) {
 TEST(Refusal, ShowsAFewObstaclesAndCountsTheRest) {
   const std::vector<Blocked> blocked(5, held_by_ann());
 
-  const std::string text = explain_blocked(asking(bob(), {"/src/api.h"}), blocked, kNow);
+  const std::string text = explain_blocked(blocked, kNow);
   EXPECT_SAYS(text, "and 2 more");
 }
 
 TEST(NextCommand, AsksForTheSameAndWaits) {
-  const Blocked blocked = held_by_ann();
   AcquireRequest request = asking(bob(), {"/src/api.h", "port:3000"});
 
-  EXPECT_SAYS(explain_blocked(request, {&blocked, 1}, kNow),
-              "lease acquire file:/src/api.h port:3000 --wait");
+  EXPECT_SAYS(next_command(request), "lease acquire file:/src/api.h port:3000 --wait");
   request.mode = Mode::shared;
-  EXPECT_SAYS(explain_blocked(request, {&blocked, 1}, kNow), " --mode shared");
+  EXPECT_SAYS(next_command(request), " --mode shared");
   // Each directory says for itself that all below it is meant.
   request.paths.front().subtree = true;
-  EXPECT_SAYS(explain_blocked(request, {&blocked, 1}, kNow),
+  EXPECT_SAYS(next_command(request),
               "lease acquire --subtree file:/src/api.h port:3000 --mode shared --wait");
 }
 
 TEST(NextCommand, NamesAFewPathsAndLeavesOutTheRest) {
-  const Blocked blocked = held_by_ann();
   const AcquireRequest request = asking(bob(), {"/a", "/b", "/c", "/d", "/e", "/f", "/g"});
 
-  EXPECT_SAYS(explain_blocked(request, {&blocked, 1}, kNow),
-              "lease acquire file:/a file:/b file:/c file:/d file:/e ... --wait");
+  EXPECT_SAYS(next_command(request), "lease acquire file:/a file:/b file:/c file:/d file:/e ... --wait");
 }
 
 // They come back by themselves with their sources.
 TEST(NextCommand, LeavesOutWhatPairingAdded) {
-  const Blocked blocked = held_by_ann();
   AcquireRequest request = asking(bob(), {"/src/api.h", "/tests/api_test.h"});
   request.paths[1].requested = false;
 
-  EXPECT_SILENT(explain_blocked(request, {&blocked, 1}, kNow), "api_test");
+  EXPECT_SILENT(next_command(request), "api_test");
 }
 
 TEST(NextCommand, IsQuotedForTheShell) {
-  const Blocked blocked = held_by_ann();
-  const auto command_for = [&](const char* path) {
-    return explain_blocked(asking(bob(), {path}), {&blocked, 1}, kNow);
-  };
+  const auto command_for = [&](const char* path) { return next_command(asking(bob(), {path})); };
 
   EXPECT_SAYS(command_for("/src/two words.h"), " 'file:/src/two words.h' ");
   EXPECT_SAYS(command_for("/it's"), R"( 'file:/it'\''s' )");

@@ -44,10 +44,15 @@ std::vector<Lease> leases_on(View& view, const std::string& path) {
   return by_path(std::move(leases));
 }
 
-std::optional<Lease> last_own_lease(View& view, const Caller& caller, const std::string& path) {
+std::vector<Lease> last_own_leases(View& view, const Caller& caller, const std::string& path) {
   const Owner& self = caller.holder.owner;
-  if (caller.whole_session && !self.session_id.empty()) return view.last_lease_in(self.session_id, path);
-  return view.last_lease(self, path);
+  std::vector<Lease> found;
+  if (auto own = view.last_lease(self, path)) found.push_back(*std::move(own));
+  if (!caller.whole_session || self.session_id.empty()) return found;
+  auto of_session = view.last_lease_in(self.session_id, path);
+  if (of_session && (found.empty() || found.front().id != of_session->id))
+    found.push_back(*std::move(of_session));
+  return found;
 }
 
 }  // namespace leasehold

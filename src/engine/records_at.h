@@ -21,7 +21,8 @@ std::vector<Ticket> tickets_at(View& view, const std::vector<Scope>& scopes);
 // Active leases on exactly this path, be it alone or with all below it; by_path().
 std::vector<Lease> leases_on(View& view, const std::string& path);
 
-// The newest lease on exactly this path that counts as the caller's own (ownership.h) and is or was held.
-std::optional<Lease> last_own_lease(View& view, const Caller& caller, const std::string& path);
+// The newest lease on exactly this path that the caller holds or held; and if it acts for a whole session,
+// the newest of that, if it is another.
+std::vector<Lease> last_own_leases(View& view, const Caller& caller, const std::string& path);
 
 }  // namespace leasehold

@@ -35,8 +35,8 @@ std::vector<Target> select_path(View& view, const Caller& caller, const std::str
     if (owns(caller, lease.holder.owner)) own.push_back({path, lease});
   }
   if (!own.empty()) return own;
-  if (std::optional<Lease> last = last_own_lease(view, caller, path))
-    return {{path, std::move(last)}};
+  if (const std::vector<Lease> last = last_own_leases(view, caller, path); !last.empty())
+    return {{path, last.front()}};
   if (!leases.empty()) return {{path, leases.front()}};
   return {{path, std::nullopt}};
 }

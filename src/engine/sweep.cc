@@ -56,9 +56,30 @@ SweepStep sweep(Transaction& transaction, const Context& context, std::size_t li
   return {record_lapsed(ledger, std::move(due.leases), std::move(due.tickets)), more};
 }
 
-Swept sweep_dead(Transaction& transaction, const Context& context) {
+Suspects find_dead(View& view, const Context& context) {
+  Suspects suspects;
+  for (const Lease& lease : view.leases({})) {
+    if (lapse(lease, view.now(), context) != EndCause::none) suspects.leases.push_back(lease.id);
+  }
+  for (const Ticket& ticket : view.tickets({})) {
+    if (lapse(ticket, view.now(), context) != EndCause::none) suspects.tickets.push_back(ticket.id);
+  }
+  return suspects;
+}
+
+Swept sweep(Transaction& transaction, const Context& context, const Suspects& suspects) {
   Ledger ledger(transaction, context);
-  return record_lapsed(ledger, transaction.leases({}), transaction.tickets({}));
+  std::vector<Lease> leases;
+  for (const LeaseId& id : suspects.leases) {
+    auto lease = transaction.lease(id);
+    if (lease && lease->status == Status::active) leases.push_back(*std::move(lease));
+  }
+  std::vector<Ticket> tickets;
+  for (const GroupId& id : suspects.tickets) {
+    auto ticket = transaction.ticket(id);
+    if (ticket && ticket->status == Status::pending) tickets.push_back(*std::move(ticket));
+  }
+  return record_lapsed(ledger, std::move(leases), std::move(tickets));
 }
 
 }  // namespace leasehold

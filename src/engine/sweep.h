@@ -15,8 +15,16 @@ struct SweepStep {
 // blocks nobody, swept or not.
 SweepStep sweep(Transaction& transaction, const Context& context, std::size_t limit);
 
-// The same for active leases and pending tickets whose owner may have died long before their time:
-// looks at every one there is.
-Swept sweep_dead(Transaction& transaction, const Context& context);
+// What is over, or seems so: a place for the sweeper to look, not a verdict.
+struct Suspects {
+  std::vector<LeaseId> leases;
+  std::vector<GroupId> tickets;
+};
+
+// Those whose owner may have died long before their time: looks at every active lease and pending ticket.
+Suspects find_dead(View& view, const Context& context);
+
+// The same as sweep() for some.
+Swept sweep(Transaction& transaction, const Context& context, const Suspects& suspects);
 
 }  // namespace leasehold

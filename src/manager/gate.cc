@@ -94,10 +94,12 @@ Result<Blockers> LeaseManager::blockers() {
 
 Result<Contention> LeaseManager::instruct(const InstructRequest& request) {
   const GroupId group = new_group();
-  return change<Contention>({.workspace = workspace_}, nullptr,
-                            [&](Transaction& transaction, const Context& context) {
-                              return leasehold::instruct(transaction, context, workspace_, request, group);
-                            });
+  auto answer = change<Contention>(
+      {.workspace = workspace_}, nullptr, [&](Transaction& transaction, const Context& context) {
+        return leasehold::instruct(transaction, context, workspace_, request, group);
+      });
+  log_instruct(options_.log, request, answer);
+  return answer;
 }
 
 Result<Outcomes> LeaseManager::end_session(const Caller& caller) {

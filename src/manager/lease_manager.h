@@ -80,6 +80,7 @@ class LeaseManager final : public Client {
 
   // Forgets what ended long ago, some of it at a time: leases and tickets after an hour, history after
   // `history_life`. Returns how many.
+  Result<void> sweep_dead(Swept& total);
   Result<std::size_t> forget(Duration history_life);
 
   Rooms& rooms() { return *rooms_; }

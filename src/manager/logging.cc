@@ -29,6 +29,16 @@ std::vector<std::string> names(const std::vector<WantedPath>& paths) {
   return names;
 }
 
+LogRecord record_of(std::string_view event, const AcquireRequest& request) {
+  return {.level = LogLevel::warning,
+          .event = std::string(event),
+          .path = joined(names(request.paths)),
+          .owner = request.caller.holder.owner,
+          .pr_id = request.caller.holder.pr_id,
+          .trace = request.trace,
+          .count = request.paths.size()};
+}
+
 void log_granted(const LogSink& sink, const Granted& granted, const std::string& trace) {
   for (const Lease& lease : granted.leases) {
     LogRecord record = record_of("acquired", lease);
@@ -43,13 +53,7 @@ void log_granted(const LogSink& sink, const Granted& granted, const std::string&
 
 void log_acquire(const LogSink& sink, const AcquireRequest& request, const Result<AcquireAnswer>& answer) {
   if (!sink) return;
-  LogRecord record = {.level = LogLevel::warning,
-                      .event = "failed",
-                      .path = joined(names(request.paths)),
-                      .owner = request.caller.holder.owner,
-                      .pr_id = request.caller.holder.pr_id,
-                      .trace = request.trace,
-                      .count = request.paths.size()};
+  LogRecord record = record_of("failed", request);
   if (!answer) {
     record.message = answer.error().message;
     sink(record);
@@ -68,9 +72,33 @@ void log_acquire(const LogSink& sink, const AcquireRequest& request, const Resul
 }
 
 void log_gate(const LogSink& sink, const AcquireRequest& wanted, const Result<GateAnswer>& answer) {
-  const auto* allowed = answer ? std::get_if<Allowed>(&answer->decision) : nullptr;
-  if (!sink || allowed == nullptr || !allowed->granted) return;
-  log_granted(sink, {.group_id = {}, .leases = allowed->leases}, wanted.trace);
+  if (!sink) return;
+  LogRecord record = record_of("denied", wanted);
+  if (!answer) {
+    record.event = "failed";
+    record.message = answer.error().message;
+    sink(record);
+  } else if (const auto* denied = std::get_if<Denied>(&answer->decision)) {
+    record.message = denied->message;
+    sink(record);
+  } else if (const auto& allowed = std::get<Allowed>(answer->decision); allowed.granted) {
+    log_granted(sink, {.group_id = {}, .leases = allowed.leases}, wanted.trace);
+  }
+}
+
+void log_instruct(const LogSink& sink, const InstructRequest& request, const Result<Contention>& answer) {
+  if (!sink) return;
+  LogRecord record = {.event = "instructed",
+                      .message = fmt::format("{}: {}", word(request.instruction), request.reason)};
+  if (!answer) {
+    record.level = LogLevel::warning;
+    record.event = "failed";
+    record.message = answer.error().message;
+  } else {
+    record.path = answer->path;
+    record.owner = answer->owner();
+  }
+  sink(record);
 }
 
 void log_poll(const LogSink& sink, const Caller& caller, const Result<AcquireAnswer>& answer) {

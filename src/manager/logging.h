@@ -12,8 +12,9 @@ namespace leasehold {
 
 // `trace`: of the request; a lease's own where the call has none.
 void log_acquire(const LogSink& sink, const AcquireRequest& request, const Result<AcquireAnswer>& answer);
-// What was granted there; who may write what it holds already changes nothing.
+// What was granted or denied there; who may write what it holds already changes nothing.
 void log_gate(const LogSink& sink, const AcquireRequest& wanted, const Result<GateAnswer>& answer);
+void log_instruct(const LogSink& sink, const InstructRequest& request, const Result<Contention>& answer);
 void log_poll(const LogSink& sink, const Caller& caller, const Result<AcquireAnswer>& answer);
 
 // One line for each lease, or one for all with `batch`. `event` is what those did that succeeded. A call that

@@ -37,6 +37,14 @@ Duration time_since_cleanup(const std::vector<Setting>& stored, WallTime wall) {
   return seconds > now || now - seconds > 365 * 86'400 ? kNever : std::chrono::seconds(now - seconds);
 }
 
+template <class Id>
+std::vector<Id> take_last(std::vector<Id>& ids, std::size_t most) {
+  const auto from = ids.end() - static_cast<std::ptrdiff_t>(std::min(ids.size(), most));
+  std::vector<Id> taken(from, ids.end());
+  ids.erase(from, ids.end());
+  return taken;
+}
+
 }  // namespace
 
 Result<Swept> LeaseManager::sweep(bool dead_owners) {
@@ -52,19 +60,32 @@ Result<Swept> LeaseManager::sweep(bool dead_owners) {
     total.dropped += step->swept.dropped;
     more = step->more;
   }
-  if (!dead_owners) {
-    log_swept(options_.log, total);
-    return total;
+  if (dead_owners) {
+    if (const auto dead = sweep_dead(total); !dead) return fail(dead.error());
   }
-  const auto dead = change<Swept>({.workspace = workspace_, .gives_back = true}, nullptr,
-                                  [&](Transaction& transaction, const Context& context) -> Result<Swept> {
-                                    return leasehold::sweep_dead(transaction, context);
-                                  });
-  if (!dead) return dead;
-  total.ended += dead->ended;
-  total.dropped += dead->dropped;
   log_swept(options_.log, total);
   return total;
+}
+
+// Looks at everything without being in anybody's way, and writes in small steps.
+Result<void> LeaseManager::sweep_dead(Swept& total) {
+  auto found = look<Suspects>(
+      {.workspace = workspace_},
+      [](View& view, const Context& context) -> Result<Suspects> { return find_dead(view, context); });
+  if (!found) return fail(found.error());
+  while (!found->leases.empty() || !found->tickets.empty()) {
+    const Suspects some = {.leases = take_last(found->leases, kSweepBatch),
+                           .tickets = take_last(found->tickets, kSweepBatch)};
+    const auto swept = change<Swept>(
+        {.workspace = workspace_, .leases = some.leases, .tickets = some.tickets, .gives_back = true},
+        nullptr, [&](Transaction& transaction, const Context& context) -> Result<Swept> {
+          return leasehold::sweep(transaction, context, some);
+        });
+    if (!swept) return fail(swept.error());
+    total.ended += swept->ended;
+    total.dropped += swept->dropped;
+  }
+  return {};
 }
 
 Result<std::size_t> LeaseManager::forget(Duration history_life) {

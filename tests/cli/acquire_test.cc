@@ -33,10 +33,23 @@ TEST_F(Acquire, RefusesWhatSomebodyElseHasAndTheCommandItNamesWorks) {
   EXPECT_EQ(refused.out, "");
   EXPECT_TRUE(contains(refused.err, "/src/a.ts is held by ann (session s-ann")) << refused.err;
   EXPECT_TRUE(contains(refused.err, "reason: \"greet\"")) << refused.err;
-  EXPECT_TRUE(contains(refused.err, "lease acquire file:/src/a.ts --wait 5m")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "To wait for it: lease acquire --wait 5m src/a.ts\n")) << refused.err;
 
   ASSERT_EQ(as("ann", {"release", "src/a.ts"}).exit, 0);
-  EXPECT_EQ(as("bob", {"acquire", "file:/src/a.ts", "--wait", "5m"}).exit, 0);
+  EXPECT_EQ(as("bob", {"acquire", "--wait", "5m", "src/a.ts"}).exit, 0);
+}
+
+TEST_F(Acquire, NamesTheVeryCommandThatWouldWait) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+
+  const Ran run = as("bob", {"run", "src/a.ts", "--reason", "two words", "--", "echo", "$x"});
+  EXPECT_TRUE(contains(run.err, "lease run --wait 5m src/a.ts --reason 'two words' -- echo '$x'\n"))
+      << run.err;
+  const Ran waited = as("bob", {"acquire", "--agent", "cyd", "src/a.ts", "--wait", "10ms"});
+  EXPECT_TRUE(contains(waited.err, "To wait for it: lease acquire --agent cyd src/a.ts --wait 10ms\n"))
+      << waited.err;
+  EXPECT_EQ(json("bob", {"acquire", "src/a.ts"}).at("next_command"),
+            "lease acquire --wait 5m --json src/a.ts");
 }
 
 TEST_F(Acquire, ExitsWithTheStatusChosenForConflicts) {
@@ -45,6 +58,7 @@ TEST_F(Acquire, ExitsWithTheStatusChosenForConflicts) {
   EXPECT_EQ(as("bob", {"acquire", "src/a.ts", "--conflict-exit-code", "7"}).exit, 7);
   EXPECT_EQ(as("bob", {"acquire", "src/a.ts", "-E", "0"}).exit, 0);
   EXPECT_EQ(as("bob", {"acquire", "src/a.ts", "-E", "256"}).exit, kUsage);
+  EXPECT_EQ(json("bob", {"acquire", "src/a.ts", "-E", "7"}).at("error").at("exit_code"), 7);
 }
 
 TEST_F(Acquire, SaysHowLongItWaitedInVain) {

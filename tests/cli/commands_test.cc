@@ -165,6 +165,22 @@ TEST_F(Commands, WatchTellsEventsAsTheyHappen) {
   EXPECT_TRUE(contains(ran.out, "\"type\":\"released\"")) << ran.out;
 }
 
+TEST_F(Commands, WatchTellsOnlyWhatIsAskedFor) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  ASSERT_EQ(as("bob", {"acquire", "docs/x.md"}).exit, 0);
+
+  EXPECT_TRUE(
+      contains(as("ann", {"watch", "--after", "0", "--limit", "1", "--agent", "bob"}).out, "/docs/x.md"));
+  EXPECT_TRUE(contains(as("ann", {"watch", "--after", "0", "--limit", "1", "docs"}).out, "/docs/x.md"));
+}
+
+TEST_F(Commands, WatchEndsWhenNobodyReads) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  StartedProgram piped({"/bin/sh", "-c", "exec 3>&1; { " LEASE_BINARY " watch; echo ended $? >&3; } | true"},
+                       environment("bob"), root());
+  EXPECT_TRUE(eventually([&] { return contains(piped.out(), "ended 0"); }));
+}
+
 TEST_F(Commands, WatchShowsTheBoardAsItChanges) {
   ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
   StartedLease watch = started("bob", {"watch", "--board"});
@@ -201,6 +217,54 @@ TEST_F(Commands, ConfigShowsWhereValuesComeFrom) {
   EXPECT_EQ(as("ann", {"config", "set", "ttl"}).exit, 64);
 }
 
+TEST_F(Commands, ConfigSaysWhenSomethingElseCounts) {
+  EXPECT_EQ(as("ann", {"config", "set", "ttl", "10m"}).out, "10m\n");
+  const Ran other = as("ann", {"config", "set", "ttl", "20m", "--for-profile", "job"});
+  EXPECT_EQ(other.out, "10m\n");
+  EXPECT_TRUE(contains(other.err, "For you 10m counts, from: store")) << other.err;
+  EXPECT_EQ(as("ann", {"config", "get", "ttl", "--profile", "job"}).out, "20m\n");
+}
+
+TEST_F(Commands, CommonOptionsMayStandInFront) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  EXPECT_TRUE(as("ann", {"--json", "ls"}).out.starts_with("{"));
+  EXPECT_EQ(as("ann", {"-C", "src", "-q", "acquire", "b.ts"}).exit, 0);
+  EXPECT_EQ(as("ann", {"--workspace=src", "check", "b.ts", "--token", "1"}).exit, 77);
+  EXPECT_TRUE(contains(as("ann", {"--help", "ls"}).out, "lease ls"));
+  EXPECT_EQ(as("ann", {"--nonsense", "ls"}).exit, 64);
+  EXPECT_EQ(as("ann", {"-C"}).exit, 64);
+}
+
+TEST_F(Commands, AnEmptyListIsNotEverything) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  for (const char* command : {"status", "ls", "release", "acquire"})
+    EXPECT_EQ(as("ann", {command, "-"}, "\n").exit, 64) << command;
+}
+
+TEST_F(Commands, WhatLsNamesCanBeNamed) {
+  add("src/new\nline.ts");
+  ASSERT_EQ(as("ann", {"acquire", "src/new\nline.ts", "port:80", "--subtree", "docs"}).exit, 0);
+  EXPECT_EQ(as("ann", {"ls", "docs"}).out, "/docs/**\texclusive\tann\n");
+
+  const std::string list = as("ann", {"ls", "-0"}).out;
+  ASSERT_EQ(as("ann", {"release", "-0", "-"}, list).exit, 0);
+  EXPECT_EQ(as("ann", {"ls"}).out, "");
+}
+
+TEST_F(Commands, StatusTellsNoFuture) {
+  EXPECT_EQ(as("ann", {"status", "--at", "2999-01-01T00:00:00Z"}).exit, 64);
+}
+
+TEST_F(Commands, ATimelineShowsWhatBeganBeforeIt) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+  ASSERT_EQ(as("ann", {"release", "docs/x.md"}).exit, 0);
+  usleep(20'000);
+  const std::string text = as("ann", {"history", "--timeline", "--since", "10ms"}).out;
+  EXPECT_TRUE(contains(text, "/src/b.ts")) << text;
+  EXPECT_FALSE(contains(text, "/docs/x.md")) << text;
+}
+
 TEST_F(Commands, PairsNamesTestsAndRules) {
   EXPECT_EQ(as("ann", {"pairs", "src/a.ts"}).out,
             "/tests/a.test.ts  comes with /src/a.ts (rule javascript-tests-folder)\n");
@@ -232,6 +296,10 @@ TEST_F(Commands, WithoutAStoreNothingIsHeld) {
   EXPECT_EQ(as("ann", {"watch"}).exit, 66);
   EXPECT_EQ(as("ann", {"release", "src/a.ts"}).exit, 66);
   EXPECT_EQ(as("ann", {"check", "src/a.ts", "--token", "5"}).exit, 66);
+  EXPECT_EQ(as("ann", {"release", "--all"}).exit, 0);
+  EXPECT_EQ(as("ann", {"config", "list"}).exit, 0);
+  EXPECT_EQ(as("ann", {"config", "get", "ttl"}).out, "5m\n");
+  EXPECT_EQ(as("ann", {"config", "get", "store"}).out, "\n");
   EXPECT_FALSE(std::filesystem::exists(root() + "/.leasehold"));
 }
 

@@ -42,7 +42,7 @@ Answer answer_of(const Queued& queued, World& world) {
 }
 
 Answer answer_of(const Refused& refused, World& world) {
-  Answer answer = scenario::answer_of(Error{refused.code, refused.message});
+  Answer answer = scenario::answer_of(Error{refused.code, refused.message + " " + refused.next_command});
   add_obstacles(answer, refused.blocked, world);
   return answer;
 }
