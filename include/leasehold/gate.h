@@ -34,6 +34,9 @@ struct Contention {
   AcquireRequest wanted;  // The path with its pairs, as it will be granted.
   ContentionState state = ContentionState::scheduled;
   bool may_retry = false;  // Halted, and instructed to look once more.
+  // The last instruction's, for the worker to read; empty while there was none.
+  std::string instructed_by;
+  std::string instruction_reason;
 
   Time first_denied_at;
   Time retry_at;

@@ -44,6 +44,20 @@ Result<int> resolve(Call& call, Client& client) {
         Code::invalid_argument,
         "Say: lease blockers, or lease blockers resolve ID retry|force|transfer|abandon --reason TEXT");
   }
+  // Whoever is halted may want to go on; that is why somebody else decides.
+  const auto known = client.blockers();
+  if (!known) return fail(known.error());
+  const Owner& self = call.identity().owner;
+  for (const Blocker& one : known->blockers) {
+    const Owner& worker = one.contention.owner();
+    const bool is_own = worker == self || (!self.session_id.empty() && worker.session_id == self.session_id);
+    if (one.contention.id == words[1] && is_own) {
+      return fail(Code::not_owner,
+                  fmt::format("Blocker {} is your own: an operator decides, not the worker that is "
+                              "halted. Report it and wait.",
+                              words[1]));
+    }
+  }
   const auto done = client.instruct({.id = words[1],
                                      .instruction = *instruction,
                                      .actor = call.identity().owner.agent_id,

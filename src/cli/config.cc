@@ -20,14 +20,30 @@ boost::json::object setting_json(const EffectiveSetting& setting) {
           {"requires_restart", setting.requires_restart}};
 }
 
+// A store's URL as it may be seen: transcripts and screens are read by others.
+std::string without_password(std::string url) {
+  const std::size_t host = url.find("://");
+  const std::size_t at = host == std::string::npos ? host : url.find_first_of("@/?", host + 3);
+  if (at != std::string::npos && url[at] == '@') {
+    const std::size_t colon = url.find(':', host + 3);
+    if (colon < at) url.replace(colon + 1, at - colon - 1, "***");
+  }
+  constexpr std::string_view kOption = "password=";
+  if (const std::size_t option = url.find(kOption); option != std::string::npos) {
+    const std::size_t begin = option + kOption.size();
+    url.replace(begin, std::min(url.find('&', begin), url.size()) - begin, "***");
+  }
+  return url;
+}
+
 // Every setting. `has_store`: false where the first acquire will make one.
 Result<std::vector<EffectiveSetting>> settings_of(const OpenWorkspace& workspace, bool has_store) {
   auto settings = workspace.settings();
-  if (!settings || has_store) return settings;
-  for (EffectiveSetting& one : *settings) {
-    if (one.name == "store")
-      one = {.name = one.name, .value = "", .source = "none yet", .description = one.description};
-  }
+  if (!settings) return settings;
+  const auto store = std::ranges::find(*settings, "store", &EffectiveSetting::name);
+  if (store == settings->end()) return settings;
+  store->value = has_store ? without_password(store->value) : "";
+  if (!has_store) store->source = "none yet";
   return settings;
 }
 

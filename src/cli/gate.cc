@@ -3,6 +3,7 @@
 #include "cli/answers.h"
 #include "cli/commands.h"
 #include "cli/render_gate.h"
+#include "leasehold/write_gate.h"
 
 namespace leasehold {
 namespace {
@@ -10,25 +11,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kNoLimit = 24h * 365;
-
-Result<GateRequest> request(Call& call, OpenWorkspace& workspace) {
-  const bool read = call.arguments().has("read");
-  auto paths = call.paths();
-  if (!paths) return fail(paths.error());
-  std::vector<AskedPath> inside;
-  for (std::string& path : *paths) {
-    const auto key = workspace.key_if_inside(path, {.cwd = call.cwd()});
-    if (!key) return fail(key.error());
-    if (*key) inside.push_back({.path = std::move(path)});
-  }
-  auto wanted = workspace.wanted(inside, {.cwd = call.cwd(), .pairs = !read});
-  if (!wanted) return fail(wanted.error());
-  GateRequest asked = {.read = read};
-  asked.wanted.caller = call.caller(true);
-  asked.wanted.paths = std::move(*wanted);
-  asked.wanted.reason = call.arguments().text("reason").value_or("");
-  return asked;
-}
 
 void show(const Call& call, const GateAnswer& answer) {
   if (call.out().json()) {
@@ -46,16 +28,16 @@ Result<int> run(Call& call) {
   // Not managed: none of our business.
   if (!workspace && workspace.error().code == Code::not_found) return 0;
   if (!workspace) return fail(workspace.error());
-  const auto asked = request(call, **workspace);
-  if (!asked) return fail(asked.error());
-  // All of it is outside of what is guarded.
-  if (asked->wanted.paths.empty()) return 0;
+  const auto paths = call.paths();
+  if (!paths) return fail(paths.error());
 
-  const std::shared_ptr<Client> client = (*workspace)->client();
-  const bool waits = call.arguments().has("wait");
-  const auto decided = waits ? client->gate_and_wait(*asked, timeout->value_or(kNoLimit),
+  WriteGate gate(**workspace, call.caller(true), call.arguments().text("reason").value_or(""), call.cwd());
+  const bool reads = call.arguments().has("read");
+  const bool waits = call.arguments().has("wait") && !reads;
+  const auto decided = reads   ? gate.read(*paths)
+                       : waits ? gate.write_and_wait(*paths, timeout->value_or(kNoLimit),
                                                      [&](const GateAnswer& denial) { show(call, denial); })
-                             : client->gate(*asked);
+                               : gate.write(*paths);
   if (!decided) return fail(decided.error());
   const auto* denied = std::get_if<Denied>(&decided->decision);
   // A denial it waited for in vain was shown before.

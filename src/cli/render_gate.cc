@@ -30,8 +30,7 @@ std::string_view what_to_do(const Contention& contention) {
     case ContentionState::scheduled:
       return "Do other work; try the same write once more at retry_at, not earlier.";
     case ContentionState::halted:
-      return "Stop this work and wait for an instruction: lease blockers resolve ID "
-             "retry|force|transfer|abandon --reason TEXT";
+      return "Stop this work, report it, and wait until an operator decides.";
     case ContentionState::abandoned:
       return "Leave the file alone for the rest of the session.";
   }
@@ -67,6 +66,10 @@ json::object contention_json(const Contention& contention, const Moment& at) {
   add_time(object, "first_denied_at", contention.first_denied_at, at);
   add_time(object, "retry_at", contention.retry_at, at);
   if (contention.retried_at) add_time(object, "retried_at", *contention.retried_at, at);
+  if (!contention.instructed_by.empty()) {
+    object["instructed_by"] = contention.instructed_by;
+    object["instruction_reason"] = contention.instruction_reason;
+  }
   return object;
 }
 

@@ -23,14 +23,24 @@ std::string who(const Denied& denied, const Contention& contention, Time now) {
 std::string explain_halted(const Contention& contention) {
   if (contention.state == ContentionState::abandoned) {
     return fmt::format(
-        "You were told to leave {} alone for the rest of this session. Do not write it, and say so in your "
-        "report.",
-        in_sentence(contention.path));
+        "{} told you to leave {} alone for the rest of this session, reason: {}. Do not write it, and say so "
+        "in your report.",
+        in_sentence(contention.instructed_by), in_sentence(contention.path),
+        in_quotes(contention.instruction_reason));
   }
   return fmt::format(
-      "Stop here and report it: this is blocker {}, and somebody must decide (lease blockers resolve {} "
-      "retry|force|transfer|abandon --reason ...). Do not write the file in another way.",
-      contention.id, contention.id);
+      "Stop here and report it: this is blocker {}, and an operator must decide (lease blockers). Do not "
+      "write the file in another way.",
+      contention.id);
+}
+
+// Who asked for a test did so by its source.
+std::string why(const Contention& contention) {
+  for (const WantedPath& wanted : contention.wanted.paths) {
+    if (wanted.path == contention.path && !wanted.requested && !wanted.paired_with.empty())
+      return fmt::format(" (it goes with {})", in_sentence(wanted.paired_with.front()));
+  }
+  return {};
 }
 
 }  // namespace
@@ -39,14 +49,14 @@ std::string explain_denied(const Denied& denied, Time now) {
   if (denied.code == Code::retry_later) {
     const Contention& first = denied.contentions.front();
     return fmt::format(
-        "Not now: {}. Do other work and try this write again in {}, once; earlier tries change nothing. To "
+        "Not now: {}{}. Do other work and try this write again in {}, once; earlier tries change nothing. To "
         "wait "
         "in line instead: lease acquire {} --wait 5m",
-        who(denied, first, now), ago(now, denied.retry_at), as_argument(first.path));
+        who(denied, first, now), why(first), ago(now, denied.retry_at), as_argument(first.path));
   }
   const auto worst = std::ranges::find_if(
       denied.contentions, [](const Contention& one) { return one.state != ContentionState::scheduled; });
-  return fmt::format("Blocked: {}. {}", who(denied, *worst, now), explain_halted(*worst));
+  return fmt::format("Blocked: {}{}. {}", who(denied, *worst, now), why(*worst), explain_halted(*worst));
 }
 
 std::string explain_unreadable(std::span<const Blocked> blocked, Time now) {

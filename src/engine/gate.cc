@@ -52,14 +52,24 @@ std::optional<std::vector<Lease>> own_cover(View& view, const Context& context,
   return all;
 }
 
+// A test that came with its source is asked for by name when it is written: it does not go with the source
+// any more.
+bool is_named_now(const Lease& lease, const AcquireRequest& request) {
+  return !lease.requested && std::ranges::any_of(request.paths, [&](const WantedPath& wanted) {
+    return wanted.requested && wanted.scope() == lease.scope();
+  });
+}
+
 // Whether writing a file is a reason to write to the store: once in half a term, and when a turn begins.
 bool wants_refresh(const Lease& lease, const AcquireRequest& request, Time now) {
-  return lease.expires_at - now <= lease.ttl / 2 || lease.idle_at || (request.attended && !lease.attended);
+  return lease.expires_at - now <= lease.ttl / 2 || lease.idle_at || (request.attended && !lease.attended) ||
+         is_named_now(lease, request);
 }
 
 void refresh(Ledger& ledger, const AcquireRequest& request, Lease& lease) {
   if (!wants_refresh(lease, request, ledger.now())) return;
   take_process(lease.holder, request.caller.holder);
+  lease.requested |= is_named_now(lease, request);
   lease.attended |= request.attended;
   lease.idle_at.reset();
   lease.last_heartbeat_at = ledger.now();
@@ -82,34 +92,69 @@ GateAnswer read(View& view, const Context& context, AcquireRequest request) {
                 Denied{.code = Code::busy, .message = std::move(message), .blocked = std::move(blocked)});
 }
 
-// Somebody else has had the path since. The wall clock may have been set in between: only what the lease's
-// own last line comes before counts.
-bool changed_hands(View& view, const AcquireRequest& request, const Notice& notice) {
+// Whether a notice tells of a lease that is gone and covered `wanted`.
+bool concerns(const Notice& notice, const WantedPath& wanted) {
+  return !notice.received && covers({notice.path, true}, wanted.scope());
+}
+
+// A loss that this request has nothing to do with is kept for the write it matters to.
+bool is_loss_elsewhere(const AcquireRequest& request, const Notice& notice) {
+  return !notice.received && std::ranges::none_of(request.paths, [&](const WantedPath& wanted) {
+    return concerns(notice, wanted);
+  });
+}
+
+// Somebody else has had the path, or a subtree above it, since. The wall clock may have been set in between:
+// only what the lease's own last line comes before counts. Without history nobody can tell.
+bool changed_hands(View& view, const Context& context, const AcquireRequest& request, const Notice& notice,
+                   const std::string& path) {
+  if (!context.policy.keep_history) return true;
   const std::vector<Event> end = view.history({.path = notice.path, .lease_id = notice.lease_id, .limit = 1});
   const std::uint64_t after = end.empty() ? 0 : end.front().sequence;
-  return std::ranges::any_of(view.history({.path = notice.path, .after = after}), [&](const Event& event) {
-    return event.type == EventType::acquired && event.at >= notice.at && !owns(request.caller, event.owner);
+  std::vector<std::string> places = ancestors(path);
+  places.push_back(path);
+  return std::ranges::any_of(places, [&](const std::string& place) {
+    return std::ranges::any_of(view.history({.path = place, .after = after}), [&](const Event& event) {
+      return event.type == EventType::acquired && event.at >= notice.at &&
+             !owns(request.caller, event.owner) && (place == path || event.subtree);
+    });
   });
 }
 
 // A lease that went behind the caller's back and took the ground from under its write: an operator wanted it
 // so, or somebody else may have written meanwhile. One that just ran out is granted again without a word.
-bool took_ground(View& view, const AcquireRequest& request, const Survey& found, const Notice& notice) {
-  if (notice.received) return false;
-  const Scope gone = {notice.path, true};
-  bool concerned = false;
+bool took_ground(View& view, const Context& context, const AcquireRequest& request, const Survey& found,
+                 const Notice& notice) {
+  const bool was_taken = notice.cause == EndCause::forced || notice.cause == EndCause::transferred ||
+                         notice.cause == EndCause::recalled;
   for (std::size_t i = 0; i < request.paths.size(); ++i) {
-    concerned |= !found.places[i].held && covers(gone, request.paths[i].scope());
+    const WantedPath& wanted = request.paths[i];
+    if (found.places[i].held || !concerns(notice, wanted)) continue;
+    if (was_taken || changed_hands(view, context, request, notice, wanted.path)) return true;
   }
-  if (!concerned) return false;
-  return notice.cause == EndCause::forced || notice.cause == EndCause::transferred ||
-         notice.cause == EndCause::recalled || changed_hands(view, request, notice);
+  return false;
 }
 
-std::optional<Denied> deny_for_loss(View& view, const AcquireRequest& request, const Survey& found,
-                                    const std::vector<Notice>& notices) {
+// What pairing added is not in the way of a write to what the caller holds, if it cannot be had; nor is what
+// the caller was told to leave alone. True: some of it was left out.
+bool leave_out_pairs(View& view, AcquireRequest& request, const Survey& found) {
+  bool holds_what_it_named = true;
+  for (std::size_t i = 0; i < request.paths.size(); ++i) {
+    holds_what_it_named &= !request.paths[i].requested || found.places[i].held;
+  }
+  const auto is_left_out = [&](const WantedPath& wanted) {
+    if (wanted.requested) return false;
+    const auto known = view.contention(request.caller.holder.owner, wanted.path);
+    if (known && known->state == ContentionState::abandoned) return true;
+    return holds_what_it_named && (known || contains(found.blocked, wanted.path, &Blocked::path));
+  };
+  return std::erase_if(request.paths, is_left_out) > 0;
+}
+
+std::optional<Denied> deny_for_loss(View& view, const Context& context, const AcquireRequest& request,
+                                    const Survey& found, const std::vector<Notice>& notices) {
   const auto lost = std::ranges::find_if(
-      notices, [&](const Notice& notice) { return took_ground(view, request, found, notice); });
+      notices, [&](const Notice& notice) { return took_ground(view, context, request, found, notice); });
   if (lost == notices.end()) return std::nullopt;
   const Code code = lost->cause == EndCause::transferred ? Code::transferred : Code::lost;
   return Denied{.code = code, .message = explain_loss(*lost, view.now()), .blocked = found.blocked};
@@ -123,8 +168,8 @@ Result<std::optional<GateAnswer>> gate_at_a_glance(View& view, const Context& co
   if (!checked) return fail(checked.error());
   const AcquireRequest& request = checked->request;
   if (asked.read) return read(view, context, request);
-  const Owner& owner = request.caller.holder.owner;
-  if (!view.notices(owner).empty()) return std::nullopt;
+  const auto is_to_be_told = [&](const Notice& notice) { return !is_loss_elsewhere(request, notice); };
+  if (std::ranges::any_of(view.notices(request.caller.holder.owner), is_to_be_told)) return std::nullopt;
   std::optional<std::vector<Lease>> own = own_cover(view, context, request);
   if (!own) return std::nullopt;
   const auto has_more_to_do = [&](const Lease& lease) { return wants_refresh(lease, request, view.now()); };
@@ -136,13 +181,16 @@ Result<GateAnswer> gate(Transaction& transaction, const Context& context, const 
                         const GateRequest& asked, const GroupId& group) {
   const auto checked = check(asked, context.policy);
   if (!checked) return fail(checked.error());
-  const AcquireRequest& request = checked->request;
+  AcquireRequest request = checked->request;
   if (asked.read) return read(transaction, context, request);
 
   Ledger ledger(transaction, context);
   Survey found = survey_and_record(ledger, request);
-  std::vector<Notice> notices = take_notices(transaction, request.caller.holder.owner);
-  if (auto denied = deny_for_loss(transaction, request, found, notices)) {
+  if (leave_out_pairs(transaction, request, found)) found = survey(transaction, context, request);
+  std::vector<Notice> notices =
+      take_notices(transaction, request.caller.holder.owner,
+                   [&](const Notice& notice) { return !is_loss_elsewhere(request, notice); });
+  if (auto denied = deny_for_loss(transaction, context, request, found, notices)) {
     return answer(transaction, std::move(*denied), std::move(notices));
   }
   if (auto own = own_cover(transaction, context, request)) {

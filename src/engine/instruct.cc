@@ -90,6 +90,8 @@ Result<Contention> instruct(Transaction& transaction, const Context& context, co
                             in_quotes(request.id)));
   }
   Contention& contention = *found;
+  contention.instructed_by = request.actor;
+  contention.instruction_reason = request.reason;
   switch (request.instruction) {
     case Instruction::retry:
       contention.may_retry = true;

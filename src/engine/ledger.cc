@@ -259,8 +259,10 @@ void take_process(Holder& holder, const Holder& caller) {
   holder.host = caller.host;
 }
 
-std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner) {
+std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner,
+                                 const std::function<bool(const Notice&)>& is_meant) {
   std::vector<Notice> notices = transaction.notices(owner);
+  if (is_meant) std::erase_if(notices, [&](const Notice& notice) { return !is_meant(notice); });
   for (const Notice& notice : notices) transaction.erase(notice);
   std::erase_if(notices, [&](const Notice& notice) { return notice.drop_at <= transaction.now(); });
   // What happened at one moment has no order of its own; by path it reads the same each time.

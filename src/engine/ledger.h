@@ -4,6 +4,7 @@
 // here, too; answers under idempotency keys are idempotency.h's.)
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -105,7 +106,8 @@ class Ledger {
 // which process it is changes nothing.
 void take_process(Holder& holder, const Holder& caller);
 
-// Hands over what happened to the owner behind its back, at most once.
-std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner);
+// Hands over what happened to the owner behind its back, at most once; with `is_meant` only those.
+std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner,
+                                 const std::function<bool(const Notice&)>& is_meant = {});
 
 }  // namespace leasehold

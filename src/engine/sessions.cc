@@ -41,12 +41,12 @@ std::optional<Refused> count_call(Transaction& transaction, const Policy& policy
   const RateWindow fresh = {.session_id = session_id, .ends_at = now + policy.rate_window};
   RateWindow window = transaction.rate_window(session_id).value_or(fresh);
   // The limit may have been changed since; nobody waits longer than one window.
-  window.ends_at = std::min(window.ends_at, fresh.ends_at);
-  if (window.calls < policy.rate_limit) {
-    ++window.calls;
-    transaction.put(window);
-    return std::nullopt;
-  }
+  const bool is_shortened = window.ends_at > fresh.ends_at;
+  if (is_shortened) window.ends_at = fresh.ends_at;
+  const bool is_within = window.calls < policy.rate_limit;
+  if (is_within) ++window.calls;
+  if (is_within || is_shortened) transaction.put(window);
+  if (is_within) return std::nullopt;
   const auto left = std::chrono::ceil<Duration>(window.ends_at - now);
   return Refused{
       .code = Code::rate_limited,

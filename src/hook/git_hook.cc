@@ -1,7 +1,9 @@
 #include "hook/git_hook.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
-#include <map>
+#include <span>
 
 #include "engine/ownership.h"
 #include "model/scope.h"
@@ -27,13 +29,22 @@ struct NamedFile {
   std::string key;
 };
 
-// What lies outside of what Leasehold guards is left out.
+// Git commits the link, and leases are on what it leads to.
+bool is_link(const OpenWorkspace& workspace, const std::string& path) {
+  struct stat found{};
+  return ::lstat((workspace.root() + "/" + path).c_str(), &found) == 0 && S_ISLNK(found.st_mode);
+}
+
+// What lies outside of what Leasehold guards is left out, and what nobody can lease: links, and names that
+// are no path of ours.
 Result<std::vector<NamedFile>> files_named(OpenWorkspace& workspace, const std::vector<std::string>& git) {
   auto text = capture(git);
   if (!text) return fail(text.error());
   std::vector<NamedFile> files;
   for (std::string& path : split_at_nul(*text)) {
+    if (is_link(workspace, path)) continue;
     const auto key = workspace.key_if_inside(path, {.literal = true});
+    if (!key && key.error().code == Code::invalid_path) continue;
     if (!key) return fail(key.error());
     if (*key) files.push_back({std::move(path), **key});
   }
@@ -41,12 +52,12 @@ Result<std::vector<NamedFile>> files_named(OpenWorkspace& workspace, const std::
 }
 
 template <class Each>
-Result<void> in_parts(const std::vector<NamedFile>& files, const Each& each) {
+Result<void> in_parts(std::span<const NamedFile> files, const Each& each) {
   for (std::size_t begin = 0; begin < files.size(); begin += kAtOnce) {
+    const auto part = files.subspan(begin, std::min(kAtOnce, files.size() - begin));
     std::vector<std::string> keys;
-    for (std::size_t i = begin; i < std::min(files.size(), begin + kAtOnce); ++i)
-      keys.push_back(files[i].key);
-    if (auto done = each(std::move(keys)); !done) return done;
+    for (const NamedFile& file : part) keys.push_back(file.key);
+    if (auto done = each(part, std::move(keys)); !done) return done;
   }
   return {};
 }
@@ -58,12 +69,12 @@ Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Call
                                              "--ignore-submodules=none", "-z"});
   if (!files) return fail(files.error());
   std::vector<Trespass> found;
-  const auto looked = in_parts(*files, [&](std::vector<std::string> keys) -> Result<void> {
+  const auto looked = in_parts(*files, [&](auto part, std::vector<std::string> keys) -> Result<void> {
     const auto leases = workspace.client()->leases({.paths = std::move(keys)});
     if (!leases) return fail(leases.error());
     for (const Lease& lease : *leases) {
       if (owns(caller, lease.holder.owner)) continue;
-      for (const NamedFile& file : *files) {
+      for (const NamedFile& file : part) {
         if (covers(lease.scope(), {file.key, false})) found.push_back({file.path, lease});
       }
     }
@@ -80,7 +91,7 @@ Result<std::size_t> after_commit(OpenWorkspace& workspace, const Caller& caller)
                               "--root", "-m", "--first-parent", "-z", "HEAD"});
   if (!files) return fail(files.error());
   std::size_t released = 0;
-  const auto done = in_parts(*files, [&](std::vector<std::string> keys) -> Result<void> {
+  const auto done = in_parts(*files, [&](auto, std::vector<std::string> keys) -> Result<void> {
     auto outcomes = workspace.client()->release({.caller = caller, .which = {.paths = std::move(keys)}});
     if (!outcomes) return fail(outcomes.error());
     // Most of them were never held, and some are others'.

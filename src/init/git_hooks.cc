@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <filesystem>
 
 #include "init/git_place.h"
 #include "init/marked_block.h"
@@ -77,6 +78,12 @@ std::string with_own_lines(std::string_view text, std::string_view lines) {
   return block(lines) + std::string(text);
 }
 
+// What it leads to may be others' as well.
+bool is_link(const std::string& path) {
+  std::error_code unseen;
+  return std::filesystem::is_symlink(path, unseen);
+}
+
 Result<void> plan_file(const GitPlace& place, std::string_view event, GitHookPlan& plan) {
   const std::string path = join(place.hooks_folder, event);
   auto text = read_settings(path);
@@ -85,7 +92,7 @@ Result<void> plan_file(const GitPlace& place, std::string_view event, GitHookPla
   const bool is_off = place.needs_mode && ::access(path.c_str(), X_OK) != 0;
   if (!*text) {
     plan.files.push_back({path, {}, std::string(kOwnStart) + block(lines_of(event)), false, true});
-  } else if (has_block(**text) || (is_shell_script(**text) && !is_off)) {
+  } else if (!is_link(path) && (has_block(**text) || (is_shell_script(**text) && !is_off))) {
     plan.files.push_back({path, *text, with_own_lines(without_block(**text), lines_of(event))});
   } else {
     plan.moves.push_back({path, path + std::string(kAside)});

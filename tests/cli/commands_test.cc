@@ -225,6 +225,13 @@ TEST_F(Commands, ConfigSaysWhenSomethingElseCounts) {
   EXPECT_EQ(as("ann", {"config", "get", "ttl", "--profile", "job"}).out, "20m\n");
 }
 
+TEST_F(Commands, ConfigKeepsPasswordsToItself) {
+  for (const char* url : {"redis://app:secret@127.0.0.1:1/0", "redis://127.0.0.1:1?password=secret&db=1"}) {
+    const Ran ran = as("ann", {"config", "list", "--store", url});
+    EXPECT_FALSE(contains(ran.out + ran.err, "secret")) << ran.out << ran.err;
+  }
+}
+
 TEST_F(Commands, CommonOptionsMayStandInFront) {
   ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
   EXPECT_TRUE(as("ann", {"--json", "ls"}).out.starts_with("{"));

@@ -51,6 +51,8 @@ TEST_F(Gate, DeniesOnceThenHaltsUntilInstructed) {
 
   ASSERT_TRUE(eventually([&] { return as("bob", {"gate", "docs/x.md"}).exit == kHalted; }));
   EXPECT_TRUE(contains(as("olga", {"blockers"}).out, "bob"));
+  const Ran own = as("bob", {"blockers", "resolve", blocker(), "force", "--reason", "I want it"});
+  EXPECT_EQ(own.exit, 77) << own.err;
   EXPECT_EQ(as("olga", {"blockers", "resolve", blocker(), "force", "--reason", "now"}).exit, 0);
   EXPECT_EQ(as("bob", {"gate", "docs/x.md"}).exit, 0);
   const Ran lost = as("ann", {"gate", "docs/x.md"});

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 
+#include "leasehold/write_gate.h"
 #include "support/temp_folder.h"
 #include "util/duration_text.h"
 
@@ -345,6 +346,28 @@ TEST_F(Opening, DoesNotCleanUpByTheWayIfToldNotTo) {
   EXPECT_EQ((*workspace)->client()->lease(granted(answer)->leases.at(0).id)->status, Status::active);
   EXPECT_NE(granted((*workspace)->client()->acquire(asking("bob", "/brief"))), nullptr)
       << "what is over is in nobody's way";
+}
+
+TEST_F(Opening, AWriteGateAsksByPathsOfTheOperatingSystem) {
+  write(".leasehold.toml", "gate_retry = \"1h\"\n");
+  write("src/a.ts", "");
+  write("tests/a.test.ts", "");
+  const auto workspace = open();
+  ASSERT_TRUE(workspace);
+  WriteGate ann(**workspace, asking("ann", "/x").caller, "greet");
+  WriteGate bob(**workspace, asking("bob", "/x").caller, {}, root() + "/src");
+
+  const auto allowed = ann.write({"src/a.ts"});
+  ASSERT_TRUE(allowed && std::holds_alternative<Allowed>(allowed->decision));
+  EXPECT_EQ(std::get<Allowed>(allowed->decision).leases.size(), 2u) << "with its test";
+  const auto denied = bob.write({"a.ts"});
+  ASSERT_TRUE(denied && std::holds_alternative<Denied>(denied->decision));
+  EXPECT_EQ(std::get<Denied>(denied->decision).code, Code::retry_later);
+  const auto unread = bob.read({"a.ts"});
+  ASSERT_TRUE(unread && std::holds_alternative<Denied>(unread->decision));
+  const auto outside = bob.write({"/etc/passwd"});
+  EXPECT_TRUE(outside && std::holds_alternative<Allowed>(outside->decision));
+  EXPECT_FALSE(bob.write({""}));
 }
 
 }  // namespace

@@ -151,6 +151,21 @@ TEST_P(SessionLocks, AskSoOftenInAMinuteAndNoMore) {
   EXPECT_EQ(ask(kAnn, "/c"), "granted");
 }
 
+TEST_P(SessionLocks, WaitNoLongerThanAWindowThatWasMadeShorter) {
+  Policy limited = profile();
+  limited.rate_limit = 1;
+  limited.rate_window = 1h;
+  manager_ = on(*store_, limited);
+  ASSERT_EQ(ask(kAnn, "/a"), "granted");
+  limited.rate_window = 2s;
+  manager_ = on(*store_, limited);
+  ASSERT_EQ(ask(kAnn, "/b"), "rate_limited");
+  clock.advance(1s);
+  ASSERT_EQ(ask(kAnn, "/b"), "rate_limited");
+  clock.advance(1s);
+  EXPECT_EQ(ask(kAnn, "/b"), "granted");
+}
+
 TEST_P(SessionLocks, CountRefusedCallsOnceAndNeitherRetriesNorPathsNorReleases) {
   Policy three = profile();
   three.rate_limit = 3;

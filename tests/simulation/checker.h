@@ -145,6 +145,7 @@ class Checker {
   void check_gone(const Contention& contention, const Snapshot& after);
   void check_denied(const Call& call, const Denied& denied);
   void check_readable(const Call& call, bool allowed);
+  bool is_contended(const Caller& caller, const Scope& scope) const;
   bool is_asked_for(const Contention& contention, Call::Kind kind) const;
   bool may_look(const Contention& contention) const;
   bool same_party(const Owner& a, const Owner& b) const;

@@ -100,6 +100,22 @@ void Checker::check_gone(const Contention& contention, const Snapshot& after) {
   if (by_gate && !may_look(contention)) fail("G2", describe(contention) + ": granted before its time");
 }
 
+// Somebody else has it or waits for it, or the gate keeps the caller from it.
+bool Checker::is_contended(const Caller& caller, const Scope& scope) const {
+  const auto has_it = [&](const Lease& lease) {
+    return !is_mine(caller, lease.holder.owner) && overlap(scope, lease.scope()) && rules_.is_live(lease);
+  };
+  const auto waits_for_it = [&](const Ticket& ticket) {
+    return std::ranges::any_of(ticket.request.paths,
+                               [&](const WantedPath& wanted) { return overlap(scope, wanted.scope()); });
+  };
+  const auto is_kept_from_it = [&](const Contention& contention) {
+    return contention.owner() == caller.holder.owner && contention.path == scope.path;
+  };
+  return std::ranges::any_of(now_.leases, has_it) || std::ranges::any_of(now_.tickets, waits_for_it) ||
+         std::ranges::any_of(now_.contentions, is_kept_from_it);
+}
+
 void Checker::gated(const Call& call, const Result<GateAnswer>& answer) {
   if (!answer) return;
   const auto* allowed = std::get_if<Allowed>(&answer->decision);
@@ -110,7 +126,8 @@ void Checker::gated(const Call& call, const Result<GateAnswer>& answer) {
       return is_mine(call.caller, lease.holder.owner) && contains(lease.scope(), wanted.scope()) &&
              is_enough(lease.mode, call.request.mode) && rules_.is_live(lease);
     });
-    if (!has_it) {
+    // A pair that cannot be had is not in the way.
+    if (!has_it && (wanted.requested || !is_contended(call.caller, wanted.scope()))) {
       fail("G1", fmt::format("{} may write {}, and does not hold it", call.caller.holder.owner.agent_id,
                              text(wanted.scope())));
     }

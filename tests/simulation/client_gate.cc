@@ -33,14 +33,14 @@ void Client::gate() {
       });
 }
 
-// What was let through is written at once.
+// What was let through is written at once: what was asked for by name.
 void Client::write_by(const AcquireRequest& request, const std::vector<Lease>& leases) {
   for (const WantedPath& wanted : request.paths) {
     Token token;
     for (const Lease& lease : leases) {
       if (contains(lease.scope(), wanted.scope())) token = std::max(token, lease.token);
     }
-    if (!wanted.subtree) world_.checker.written(role_.owner, wanted.path, token);
+    if (!wanted.subtree && wanted.requested) world_.checker.written(role_.owner, wanted.path, token);
   }
 }
 

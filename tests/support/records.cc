@@ -274,6 +274,8 @@ Contention filled_contention() {
   contention.wanted = ticket.request;
   contention.state = ContentionState::halted;
   contention.may_retry = true;
+  contention.instructed_by = "olga";
+  contention.instruction_reason = "because";
   contention.first_denied_at = kNow + 1ns;
   contention.retry_at = kNow + 2ns;
   contention.retried_at = kNow + 3ns;

@@ -55,6 +55,8 @@ Contention contention_from(const json::value& value) {
   if (const json::value* wanted = fields.find("wanted")) contention.wanted = request_from(*wanted);
   fields.get_word("state", contention.state);
   fields.get("may_retry", contention.may_retry);
+  fields.get("instructed_by", contention.instructed_by);
+  fields.get("instruction_reason", contention.instruction_reason);
   fields.get("first_denied_ns", contention.first_denied_at);
   fields.get("retry_ns", contention.retry_at);
   fields.get("retried_ns", contention.retried_at);
@@ -75,6 +77,8 @@ std::string to_json(const Contention& contention) {
                          {"in_the_way", leasehold::to_object(contention.in_the_way)},
                          {"drop_ns", nanoseconds(contention.drop_at)}};
   put(object, "may_retry", contention.may_retry);
+  put(object, "instructed_by", contention.instructed_by);
+  put(object, "instruction_reason", contention.instruction_reason);
   if (contention.retried_at) object["retried_ns"] = nanoseconds(*contention.retried_at);
   return json::serialize(object);
 }
