@@ -42,12 +42,15 @@ std::string codex_handler(bool blocks, int timeout = kTimeoutSeconds) {
   return json::serialize(json::object{{"type", "command"}, {"command", command}, {"timeout", timeout}});
 }
 
+// A shell that stops working without us could not even install us: it is asked about, and goes on if that
+// fails.
 std::vector<HookGroup> claude_groups(const HookWishes& wishes) {
   const std::string plain = claude_handler(false);
   return {
       {"UserPromptSubmit", "", plain},
       {"PreToolUse", std::string("Write|Edit|MultiEdit|NotebookEdit") + (wishes.reads ? "|Read" : ""),
        claude_handler(!wishes.fail_open)},
+      {"PreToolUse", "Bash", plain},
       {"SubagentStop", "", plain},
       {"Stop", "", plain},
       {"StopFailure", "", plain},
@@ -55,7 +58,7 @@ std::vector<HookGroup> claude_groups(const HookWishes& wishes) {
   };
 }
 
-// Patches also come through the shell. But a shell that stops working without us could not even install us.
+// Patches also come through the shell.
 std::vector<HookGroup> codex_groups(const HookWishes& wishes) {
   const std::string plain = codex_handler(false);
   return {

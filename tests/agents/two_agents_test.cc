@@ -51,6 +51,7 @@ TEST_P(TwoAgents, TwoSessionsOfOneAgentAreTwoOwners) {
                                      {edit(one(), "src/a.txt", "one", "two"), shell(one(), "touch held"),
                                       shell(one(), "true", "end")}));
   ASSERT_TRUE(comes("held")) << holder->out();
+  ASSERT_EQ(read("src/a.txt"), "two\n") << read("holder.log");
 
   // Over the whole file: for Codex that is a patch through the shell.
   const Step over =
@@ -65,6 +66,18 @@ TEST_P(TwoAgents, TwoSessionsOfOneAgentAreTwoOwners) {
   EXPECT_TRUE(contains(read("writer.log"), "src/a.txt is leased by")) << read("writer.log");
   write("end", "");
   EXPECT_EQ(holder->wait().exit, 0);
+}
+
+TEST_P(TwoAgents, AShellsWriteToAHeldFileIsDenied) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.txt"}).exit, 0);
+
+  const Ran ran = start(one(), "shell.log",
+                        {shell(one(), "cd src && sed -i s/one/two/ a.txt"), shell(one(), "cat src/a.txt")})
+                      ->wait();
+
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_EQ(read("src/a.txt"), "one\n");
+  EXPECT_TRUE(contains(read("shell.log"), "src/a.txt is leased by ann")) << read("shell.log");
 }
 
 TEST_P(TwoAgents, TheEndOfASessionFreesItsFiles) {
