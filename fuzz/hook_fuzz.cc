@@ -1,14 +1,14 @@
 // Whatever an agent, or somebody in its place, writes to a hook: it is read, or refused.
 #include <cstdint>
 
-#include "hook/hook_event.h"
+#include "hook/hook_reply.h"
 #include "hook/patch_paths.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const leasehold::HookHost host : {leasehold::HookHost::claude_code, leasehold::HookHost::codex}) {
+  for (const leasehold::HookHost host : leasehold::all_hosts()) {
     const auto event = leasehold::parse_hook(host, text);
-    if (event) leasehold::deny_text(event->event_name, text);
+    if (event) leasehold::denial(host, event->event_name, text);
   }
   if (leasehold::shell_patch(text) && !leasehold::patch_paths(text)) __builtin_trap();
   return 0;

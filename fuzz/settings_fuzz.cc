@@ -33,8 +33,7 @@ void put_in_and_take_out(const std::string& text, leasehold::HookHost host) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  for (const leasehold::HookHost host : {leasehold::HookHost::claude_code, leasehold::HookHost::codex})
-    put_in_and_take_out(text, host);
+  for (const leasehold::HookHost host : leasehold::all_hosts()) put_in_and_take_out(text, host);
   // Of several blocks, one is taken out at a time.
   if (!text.contains("leasehold")) {
     check(leasehold::without_block(leasehold::with_block_at_end(text, "x\n")) == text);

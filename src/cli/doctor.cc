@@ -11,7 +11,7 @@
 #include "cli/commands.h"
 #include "cli/past.h"
 #include "cli/when.h"
-#include "init/init.h"
+#include "init/host_check.h"
 #include "init/rehearsal.h"
 #include "util/path_text.h"
 #include "util/utf8.h"
@@ -175,7 +175,13 @@ Result<std::vector<Finding>> hooks(const Call& call) {
   const std::string& root = workspace->root;
   std::vector<HookHost> hosts = installed_hosts(root, environment);
   if (std::ranges::none_of(hosts, [&](HookHost host) { return calls_us(root, host); })) return findings;
-  for (const HookHost host : hosts) findings.push_back(asks(root, host));
+  const InitRequest project = {.workspace = *workspace, .wishes = wishes_of(*workspace)};
+  for (const HookHost host : hosts) {
+    findings.push_back(asks(root, host));
+    if (!calls_us(root, host)) continue;
+    for (std::string& problem : host_problems(project, host, environment))
+      findings.push_back({std::string(word(host)), Health::odd, std::move(problem)});
+  }
   if (!workspace->git_common_dir) return findings;
   const auto git = find_git_place(root, workspace->git_common_dir);
   if (!git) return findings;

@@ -17,32 +17,35 @@ namespace {
 constexpr unsigned kSecondsToAnswer = 3;
 
 // What to say when time is up; for the signal handler.
-std::string late_text;
+HookAnswer late;
 
 void answer_late(int) {
-  [[maybe_unused]] const auto written = write(STDOUT_FILENO, late_text.data(), late_text.size());
-  _exit(0);
+  [[maybe_unused]] auto written = write(STDOUT_FILENO, late.output.data(), late.output.size());
+  written = write(STDERR_FILENO, late.complaint.data(), late.complaint.size());
+  _exit(late.exit_status);
 }
 
 // More than any tool call that a host would pass on.
 constexpr std::size_t kPayloadMax = std::size_t{64} << 20;
 
-// Never anything but 0 or the answer: for a host, other numbers mean other things.
+// Never any status but that of the answer: for a host, other numbers mean other things.
 Result<int> run(Call& call) {
   const auto host = host_named(call.arguments().operands().front());
-  if (!host) return fail(Code::invalid_argument, "There is no such host. Name one of: claude-code, codex.");
+  if (!host)
+    return fail(Code::invalid_argument, "There is no such host. Name one of: " + host_words(", ") + ".");
   const Variables variables = [](const char* name) -> const char* { return std::getenv(name); };
   // What cannot be read is no JSON, and answered as such.
   const std::string payload = read_to_end(STDIN_FILENO, kPayloadMax).value_or("");
   HookCall hook(*host, payload, current_folder().value_or("/"), variables);
-  late_text = hook.late_answer();
+  late = hook.late_answer();
   std::signal(SIGALRM, answer_late);
   alarm(kSecondsToAnswer);
   const HookAnswer answer = hook.answer();
   alarm(0);
   if (!answer.output.empty()) call.out().print(answer.output + '\n');
+  if (!answer.complaint.empty()) call.out().complain(answer.complaint);
   if (!answer.problem.empty() && call.out().verbose()) call.out().complain(answer.problem);
-  return 0;
+  return answer.exit_status;
 }
 
 constexpr Example kExamples[] = {
@@ -64,7 +67,8 @@ const Command kHook = {
         "goes on. "
         "A write that cannot be checked is denied, unless gate_fail_open is set.",
     .uses = Uses::nothing,
-    .operands = {"HOST", "Whose hook this is", 1, 1, "claude-code codex"},
+    .operands = {"HOST", "Whose hook this is", 1, 1,
+                 "claude-code codex gemini copilot cursor opencode windsurf cline"},
     .examples = kExamples,
     .run = run,
 };

@@ -23,20 +23,13 @@ Result<std::vector<HookHost>> named_hosts(std::string_view list) {
     const std::size_t end = std::min(list.find(','), list.size());
     const auto host = host_named(list.substr(0, end));
     if (!host) {
-      return fail(Code::invalid_argument,
-                  fmt::format("There are no hooks for {}. There are for: claude-code, codex.",
-                              in_quotes(list.substr(0, end))));
+      return fail(Code::invalid_argument, fmt::format("There are no hooks for {}. There are for: {}.",
+                                                      in_quotes(list.substr(0, end)), host_words(", ")));
     }
     hosts.push_back(*host);
     list.remove_prefix(std::min(end + 1, list.size()));
   }
   return hosts;
-}
-
-bool is_set(const Workspace& workspace, std::string_view name) {
-  const TomlValue* value = workspace.config.find(name);
-  const bool* flag = value == nullptr ? nullptr : value->as<bool>();
-  return flag != nullptr && *flag;
 }
 
 Result<InitRequest> request_of(const Call& call) {
@@ -47,9 +40,7 @@ Result<InitRequest> request_of(const Call& call) {
   if (!workspace) return fail(workspace.error());
 
   InitRequest request = {.workspace = std::move(*workspace)};
-  // Only what the project says: its hooks are for everybody who works on it.
-  request.wishes = {.fail_open = is_set(request.workspace, "gate_fail_open"),
-                    .reads = is_set(request.workspace, "gate_reads")};
+  request.wishes = wishes_of(request.workspace);
   const bool uninstall = arguments.has("uninstall");
   const auto agents = arguments.text("agents");
   const bool all = uninstall && !agents && !arguments.has("git-hooks");
@@ -59,7 +50,7 @@ Result<InitRequest> request_of(const Call& call) {
     if (!hosts) return fail(hosts.error());
     request.hosts = std::move(*hosts);
   } else if (all) {
-    request.hosts = {HookHost::claude_code, HookHost::codex};
+    request.hosts.assign(all_hosts().begin(), all_hosts().end());
   } else if (!uninstall) {
     request.hosts = installed_hosts(request.workspace.root, environment);
   }
@@ -105,10 +96,8 @@ ToldStep told(const InitStep& step, const std::string& root) {
 std::vector<std::string> next_steps(const InitRequest& request) {
   std::vector<std::string> steps;
   if (!on_path("lease", environment)) steps.emplace_back("Put lease on PATH: the hooks call it by its name.");
-  if (contains(request.hosts, HookHost::codex)) {
-    steps.emplace_back(
-        "Codex runs the hooks of a project that it trusts, and only those that you approved: start it here "
-        "and say /hooks.");
+  for (const HookHost host : request.hosts) {
+    if (!condition_of(host).empty()) steps.emplace_back(condition_of(host));
   }
   if (request.hosts.empty() && !request.git)
     steps.emplace_back("No agent was found. Name those you use: lease init --agents claude-code,codex");
@@ -176,9 +165,9 @@ const Command kInit = {
     .synopsis = "[--agents LIST] [--git-hooks] [--dry-run] [--uninstall]",
     .summary = "Let the agents of this project ask before they write",
     .description =
-        "Adds lease to the hooks of Claude Code (.claude/settings.json) and Codex (.codex/hooks.json), makes "
-        "a "
-        ".leasehold.toml, and shows every change. What is in those files stays as it is, byte for byte; a "
+        "Adds lease to the hooks of Claude Code, Codex, Gemini CLI, Copilot, Cursor, OpenCode, Windsurf and "
+        "Cline, in the files of this project where each reads them, makes a .leasehold.toml, and shows every "
+        "change. What is in those files stays as it is, byte for byte; a "
         "file that "
         "is no JSON or TOML is refused. Running it again changes nothing. --uninstall takes out what was put "
         "in, and "

@@ -45,12 +45,21 @@ HookCall::HookCall(HookHost host, std::string_view payload, std::string cwd, con
   if (event_ && !event_->cwd.empty()) cwd_ = event_->cwd;
 }
 
-std::string HookCall::late_answer() const {
+HookAnswer HookCall::late_answer() const {
   if (event_ && !may_write(event_->moment)) return {};
-  return unchecked({Code::timeout, "the store did not answer in time."}).output;
+  return unchecked({Code::timeout, "the store did not answer in time."});
 }
 
 HookAnswer HookCall::answer() {
+  HookAnswer answer = decide();
+  if (answer.denies() || !event_) return answer;
+  std::string problem = std::move(answer.problem);
+  answer = allowance(host_, event_->moment);
+  answer.problem = std::move(problem);
+  return answer;
+}
+
+HookAnswer HookCall::decide() {
   if (!event_) {
     // Something is about to happen that we do not understand: for all we know a write, if the folder is ours.
     const auto opened = open_workspace(open_options(cwd_));
@@ -61,7 +70,7 @@ HookAnswer HookCall::answer() {
   return event_->moment == HookMoment::other ? HookAnswer{} : tell();
 }
 
-Owner HookCall::main_owner() const { return {std::string(word(host_)), event_->session_id}; }
+Owner HookCall::main_owner() const { return {std::string(word(event_->host)), event_->session_id}; }
 
 // A subagent is an agent of its own inside its session.
 Owner HookCall::owner() const {
@@ -119,7 +128,7 @@ HookAnswer HookCall::at_the_gate() {
     if (!known->second.empty()) parts[known->second].writes.push_back(write);
   }
   for (auto& [root, part] : parts) {
-    if (HookAnswer denied = gate(*part.workspace, part.writes); !denied.output.empty()) return denied;
+    if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) return denied;
   }
   return {};
 }
@@ -140,14 +149,14 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   if (!decided) return unchecked(decided.error());
   const auto* denied = std::get_if<Denied>(&decided->decision);
   if (denied == nullptr) return {};
-  return {.output = deny_text(event_->event_name, short_reason(*decided, *denied))};
+  return denial(host_, event_->event_name, short_reason(*decided, *denied));
 }
 
 HookAnswer HookCall::unchecked(const Error& error) const {
-  HookAnswer answer = {.problem = error.message};
   const bool is_write = !event_ || may_write(event_->moment);
-  if (!is_write || lets_unchecked_writes_pass(open_options(cwd_))) return answer;
-  answer.output = deny_text(event_ ? event_->event_name : "PreToolUse", not_checked(error.message));
+  if (!is_write || lets_unchecked_writes_pass(open_options(cwd_))) return {.problem = error.message};
+  HookAnswer answer = denial(host_, event_ ? event_->event_name : "PreToolUse", not_checked(error.message));
+  answer.problem = error.message;
   return answer;
 }
 

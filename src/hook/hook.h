@@ -5,16 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "hook/hook_event.h"
+#include "hook/hook_reply.h"
 #include "leasehold/open.h"
 #include "shell/find_writes.h"
 
 namespace leasehold {
-
-struct HookAnswer {
-  std::string output;   // For standard output. Empty: let it go on.
-  std::string problem;  // For a log, if there was one; the agent does not need it.
-};
 
 // How variables are looked up, like getenv(3).
 using Variables = std::function<const char*(const char* name)>;
@@ -27,13 +22,14 @@ class HookCall {
   HookCall(HookHost host, std::string_view payload, std::string cwd, const Variables& variables);
 
   // What to say if the answer does not come in time.
-  std::string late_answer() const;
+  HookAnswer late_answer() const;
 
   HookAnswer answer();
 
  private:
   Owner main_owner() const;
   Owner owner() const;
+  HookAnswer decide();
   HookAnswer at_the_gate();
   HookAnswer gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes);
   std::vector<shell::Write> writes() const;

@@ -4,132 +4,233 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <span>
 
-#include "hook/patch_paths.h"
+#include "hook/tool_call.h"
 
 namespace leasehold {
 namespace {
 
 namespace json = boost::json;
 
-struct HostName {
-  HookHost host;
-  std::string_view name;
-};
-constexpr HostName kHosts[] = {{HookHost::claude_code, "claude-code"}, {HookHost::codex, "codex"}};
-
+// Which of a call's two ends an event reports, or what else it means.
 struct EventName {
   std::string_view name;
   HookMoment moment;
 };
-// PreToolUse depends on the tool.
+// A name means the same with every host that has it.
 constexpr EventName kEvents[] = {
-    {"UserPromptSubmit", HookMoment::turn_started}, {"Stop", HookMoment::turn_stopped},
-    {"StopFailure", HookMoment::turn_failed},       {"SubagentStop", HookMoment::subagent_stopped},
-    {"SessionEnd", HookMoment::session_ended},
+    {"UserPromptSubmit", HookMoment::turn_started},       // Claude Code, Codex, Copilot, Cline
+    {"Stop", HookMoment::turn_stopped},                   // Claude Code, Codex, Copilot
+    {"StopFailure", HookMoment::turn_failed},             // Claude Code
+    {"SubagentStop", HookMoment::subagent_stopped},       // Claude Code, Codex
+    {"SessionEnd", HookMoment::session_ended},            // Claude Code, Codex, Copilot, Gemini
+    {"BeforeAgent", HookMoment::turn_started},            // Gemini
+    {"AfterAgent", HookMoment::turn_stopped},             // Gemini
+    {"beforeSubmitPrompt", HookMoment::turn_started},     // Cursor
+    {"stop", HookMoment::turn_stopped},                   // Cursor
+    {"sessionEnd", HookMoment::session_ended},            // Cursor
+    {"chat.message", HookMoment::turn_started},           // OpenCode
+    {"session.idle", HookMoment::turn_stopped},           // OpenCode
+    {"session.deleted", HookMoment::session_ended},       // OpenCode
+    {"pre_user_prompt", HookMoment::turn_started},        // Windsurf
+    {"post_cascade_response", HookMoment::turn_stopped},  // Windsurf
+    {"TaskStart", HookMoment::turn_started},              // Cline
+    {"TaskResume", HookMoment::turn_started},             // Cline
+    {"TaskCancel", HookMoment::turn_stopped},             // Cline
+    {"TaskComplete", HookMoment::turn_stopped},           // Cline: one may still go on with it.
 };
 
-// Where a tool names the file that it writes.
-struct WritingTool {
-  std::string_view tool;
-  std::string_view field;
-};
-constexpr WritingTool kWritingTools[] = {
-    {"Write", "file_path"},
-    {"Edit", "file_path"},
-    {"MultiEdit", "file_path"},
-    {"NotebookEdit", "notebook_path"},
-};
+constexpr std::string_view kBeforeTool[] = {"PreToolUse",           "BeforeTool",     "preToolUse",
+                                            "beforeShellExecution", "beforeReadFile", "tool.execute.before"};
 
-const json::value* find(const json::object& object, std::string_view name) {
-  return object.if_contains(name);
+bool contains(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+const json::value kNothing;
+
+const json::value& at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value == nullptr ? kNothing : *value;
 }
 
 std::string text(const json::object& object, std::string_view name) {
-  const json::value* value = find(object, name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+  const json::value& value = at(object, name);
+  return value.is_string() ? std::string(value.get_string()) : std::string();
 }
 
-std::unexpected<Error> bad(std::string what) {
+std::string first_of_list(const json::object& object, std::string_view name) {
+  const json::value& list = at(object, name);
+  if (!list.is_array() || list.get_array().empty() || !list.get_array().front().is_string()) return {};
+  return std::string(list.get_array().front().get_string());
+}
+
+std::unexpected<Error> bad(std::string_view what) {
   return fail(Code::invalid_argument, fmt::format("The hook's input {}.", what));
 }
 
-std::string under(const std::string& folder, const std::string& path) {
-  return folder.empty() || path.starts_with('/') ? path : folder + '/' + path;
+// A host's report in the words of none.
+struct Report {
+  HookEvent event;
+  bool is_before_tool = false;
+  std::string tool;
+  const json::value* arguments = &kNothing;
+};
+
+// Copilot and Cursor also run the hooks that Claude Code was given. Claude Code tells no time, and has no
+// conversations.
+HookHost real_host(HookHost host, const json::object& payload) {
+  if (host != HookHost::claude_code) return host;
+  if (payload.contains("conversation_id")) return HookHost::cursor;
+  return payload.contains("timestamp") ? HookHost::copilot : host;
 }
 
-// What a tool call is about to write or read. A tool that names no file where it should is not let through:
-// it may well know another way to say it.
-Result<void> look_at_tool(HookEvent& event, const json::object& payload) {
-  const std::string tool = text(payload, "tool_name");
-  const json::value* input = find(payload, "tool_input");
-  const json::object empty;
-  const json::object& arguments = input != nullptr && input->is_object() ? input->get_object() : empty;
+Report plain_report(HookHost host, const json::object& payload) {
+  Report report;
+  report.event = {.event_name = text(payload, "hook_event_name"),
+                  .session_id = text(payload, host == HookHost::cursor ? "conversation_id" : "session_id"),
+                  .subagent_id = text(payload, "agent_id"),
+                  .cwd = text(payload, "cwd")};
+  report.tool = text(payload, "tool_name");
+  report.arguments = &at(payload, "tool_input");
+  if (host != HookHost::cursor) return report;
+  if (report.event.session_id.empty()) report.event.session_id = text(payload, "session_id");
+  if (report.event.cwd.empty()) report.event.cwd = first_of_list(payload, "workspace_roots");
+  return report;
+}
 
-  if (const auto* writes = std::ranges::find(kWritingTools, tool, &WritingTool::tool);
-      writes != std::end(kWritingTools)) {
-    event.moment = HookMoment::before_write;
-    event.paths = {text(arguments, writes->field)};
-    if (event.paths.front().empty()) return bad(fmt::format("has no {} for {}", writes->field, tool));
-  } else if (tool == "Read") {
-    event.moment = HookMoment::before_read;
-    event.paths = {text(arguments, "file_path")};
-  } else if (tool == "apply_patch") {
-    event.moment = HookMoment::before_write;
-    auto paths = patch_paths(text(arguments, "command"));
-    if (!paths || paths->empty()) return bad("is an apply_patch call whose patch names no file");
-    event.paths = std::move(*paths);
-  } else if (tool == "Bash") {
-    event.moment = HookMoment::before_command;
-    event.command = text(arguments, "command");
-    if (auto patch = shell_patch(event.command); patch && !patch->paths.empty()) {
-      event.moment = HookMoment::before_write;
-      for (const std::string& path : patch->paths) event.paths.push_back(under(patch->folder, path));
-    }
+// Its events for a shell and for reads have the arguments in themselves.
+Report cursor_report(const json::object& payload, const json::value& whole) {
+  Report report = plain_report(HookHost::cursor, payload);
+  report.event.subagent_id.clear();
+  const bool is_shell = report.event.event_name == "beforeShellExecution";
+  if (!is_shell && report.event.event_name != "beforeReadFile") return report;
+  report.tool = is_shell ? "Shell" : "Read";
+  report.arguments = &whole;
+  return report;
+}
+
+// The plugin that lease init writes speaks this one.
+Report opencode_report(const json::object& payload) {
+  Report report;
+  report.event = {.event_name = text(payload, "event"),
+                  .session_id = text(payload, "session"),
+                  .subagent_id = text(payload, "subagent"),
+                  .cwd = text(payload, "directory")};
+  report.tool = text(payload, "tool");
+  report.arguments = &at(payload, "args");
+  return report;
+}
+
+Report windsurf_report(const json::object& payload) {
+  Report report;
+  report.event = {.event_name = text(payload, "agent_action_name"),
+                  .session_id = text(payload, "trajectory_id")};
+  report.arguments = &at(payload, "tool_info");
+  if (report.arguments->is_object()) report.event.cwd = text(report.arguments->get_object(), "cwd");
+  report.is_before_tool =
+      report.event.event_name.starts_with("pre_") && report.event.event_name != "pre_user_prompt";
+  report.tool = report.event.event_name.substr(report.event.event_name.find('_') + 1);
+  return report;
+}
+
+Report cline_report(const json::object& payload) {
+  Report report;
+  report.event = {.event_name = text(payload, "hookName"),
+                  .session_id = text(payload, "taskId"),
+                  .cwd = first_of_list(payload, "workspaceRoots")};
+  const json::value& call = at(payload, "preToolUse");
+  if (!call.is_object()) return report;
+  report.tool = text(call.get_object(), "toolName");
+  report.arguments = &at(call.get_object(), "parameters");
+  return report;
+}
+
+Report read_report(HookHost host, const json::value& whole) {
+  const json::object& payload = whole.get_object();
+  switch (host) {
+    case HookHost::cursor:
+      return cursor_report(payload, whole);
+    case HookHost::opencode:
+      return opencode_report(payload);
+    case HookHost::windsurf:
+      return windsurf_report(payload);
+    case HookHost::cline:
+      return cline_report(payload);
+    default:
+      return plain_report(host, payload);
   }
+}
+
+// Sessions have names of letters, digits and ".:-"; OpenCode's have other signs, too.
+std::string session_name(std::string name) {
+  constexpr std::size_t kMost = 128;
+  const auto is_plain = [](char letter) {
+    return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
+           (letter >= 'A' && letter <= 'Z');
+  };
+  for (char& letter : name) {
+    if (!is_plain(letter) && letter != '.' && letter != ':') letter = '-';
+  }
+  if (!name.empty() && !is_plain(name.front())) name.insert(0, "s");
+  if (name.size() > kMost) name.resize(kMost);
+  return name;
+}
+
+HookMoment moment_before(const ToolCall& call) {
+  switch (call.kind) {
+    case ToolKind::write:
+      return HookMoment::before_write;
+    case ToolKind::read:
+      return HookMoment::before_read;
+    case ToolKind::shell:
+      return call.paths.empty() ? HookMoment::before_command : HookMoment::before_write;
+    case ToolKind::other:
+      break;
+  }
+  return HookMoment::other;
+}
+
+Result<void> look_at_tool(const Report& report, HookEvent& event) {
+  auto call = tool_call(report.tool, *report.arguments, event.host == HookHost::cursor);
+  if (!call) return fail(call.error());
+  event.moment = moment_before(*call);
+  event.paths = std::move(call->paths);
+  event.command = std::move(call->command);
+  if (call->folder.empty()) return {};
+  const bool is_absolute = call->folder.starts_with('/') || event.cwd.empty();
+  event.cwd = is_absolute ? call->folder : event.cwd + '/' + call->folder;
   return {};
 }
 
 }  // namespace
 
-std::string_view word(HookHost host) { return std::ranges::find(kHosts, host, &HostName::host)->name; }
-
-std::optional<HookHost> host_named(std::string_view name) {
-  const auto* found = std::ranges::find(kHosts, name, &HostName::name);
-  if (found == std::end(kHosts)) return std::nullopt;
-  return found->host;
-}
-
-Result<HookEvent> parse_hook(HookHost, std::string_view payload) {
+Result<HookEvent> parse_hook(HookHost host, std::string_view payload) {
   boost::system::error_code error;
   json::parse_options options;
   options.allow_invalid_utf8 = true;
   const json::value value = json::parse(payload, error, {}, options);
   if (error) return bad(fmt::format("is not JSON: {}", error.message()));
   if (!value.is_object()) return bad("is no JSON object");
-  const json::object& object = value.get_object();
 
-  HookEvent event = {.event_name = text(object, "hook_event_name"),
-                     .session_id = text(object, "session_id"),
-                     .subagent_id = text(object, "agent_id"),
-                     .cwd = text(object, "cwd")};
-  if (event.event_name.empty()) return bad("names no event (hook_event_name)");
-  if (event.event_name == "PreToolUse") {
-    if (auto looked = look_at_tool(event, object); !looked) return fail(looked.error());
+  host = real_host(host, value.get_object());
+  const Report report = read_report(host, value);
+  HookEvent event = report.event;
+  event.host = host;
+  if (event.event_name.empty()) return bad("names no event");
+  event.session_id = session_name(std::move(event.session_id));
+  if (report.is_before_tool || contains(kBeforeTool, event.event_name)) {
+    if (auto looked = look_at_tool(report, event); !looked) return fail(looked.error());
   } else if (const auto* known = std::ranges::find(kEvents, event.event_name, &EventName::name);
              known != std::end(kEvents)) {
     event.moment = known->moment;
   }
-  if (event.moment != HookMoment::other && event.session_id.empty())
-    return bad("names no session (session_id)");
+  // A subagent that is done has a session around it; its main agent goes on.
+  if (event.moment == HookMoment::turn_stopped && host == HookHost::opencode && !event.subagent_id.empty())
+    event.moment = HookMoment::subagent_stopped;
+  if (event.moment != HookMoment::other && event.session_id.empty()) return bad("names no session");
   return event;
-}
-
-std::string deny_text(std::string_view event_name, std::string_view reason) {
-  return json::serialize(json::object{{"hookSpecificOutput",
-                                       {{"hookEventName", event_name},
-                                        {"permissionDecision", "deny"},
-                                        {"permissionDecisionReason", reason}}}});
 }
 
 }  // namespace leasehold

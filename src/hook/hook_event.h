@@ -1,20 +1,14 @@
 // What a coding agent's hook reports, whichever agent it is.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hook/hook_host.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
-
-enum class HookHost { claude_code, codex };
-
-std::string_view word(HookHost host);
-// Nothing: no agent that can call us is named so.
-std::optional<HookHost> host_named(std::string_view name);
 
 enum class HookMoment {
   before_write,      // Files are about to be written.
@@ -30,6 +24,7 @@ enum class HookMoment {
 
 struct HookEvent {
   HookMoment moment = HookMoment::other;
+  HookHost host{};         // Who it is. Some read the hooks that others were given.
   std::string event_name;  // The host's own.
   std::string session_id;
   std::string subagent_id;  // Empty: the main agent.
@@ -41,8 +36,5 @@ struct HookEvent {
 // Reads what a host writes to its hooks' standard input. Fields we do not know are passed over.
 // Error: invalid_argument, saying what is missing.
 Result<HookEvent> parse_hook(HookHost host, std::string_view payload);
-
-// The answer that keeps a tool from running and tells the model why.
-std::string deny_text(std::string_view event_name, std::string_view reason);
 
 }  // namespace leasehold

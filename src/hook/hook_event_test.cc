@@ -1,6 +1,7 @@
 #include "hook/hook_event.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 namespace leasehold {
@@ -77,8 +78,8 @@ TEST(HookEvent, WhatIsMissingIsSaid) {
            {"[]", "no JSON object"},
            {"{}", "names no event"},
            {R"({"hook_event_name":"Stop"})", "names no session"},
-           {tool_call("Write", "{}"), "has no file_path for Write"},
-           {tool_call("Write", R"({"file_path":7})"), "has no file_path for Write"},
+           {tool_call("Write", "{}"), "names no file for Write"},
+           {tool_call("Write", R"({"file_path":7})"), "names no file for Write"},
            {tool_call("apply_patch", R"({"command":"rm -rf"})"), "names no file"}}) {
     const auto event = parse_hook(HookHost::claude_code, payload);
     ASSERT_FALSE(event) << payload;
@@ -86,10 +87,138 @@ TEST(HookEvent, WhatIsMissingIsSaid) {
   }
 }
 
-TEST(HookEvent, ADenialHasNoOtherKeys) {
-  EXPECT_EQ(deny_text("PreToolUse", "because \"so\""),
-            R"({"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",)"
-            R"("permissionDecisionReason":"because \"so\""}})");
+TEST(HookEvent, WritesOfOthers) {
+  struct Report {
+    HookHost host;
+    std::string payload;
+    std::string paths;  // With blanks between.
+  };
+  const Report reports[] = {
+      {HookHost::gemini,
+       R"({"session_id":"s","cwd":"/w","hook_event_name":"BeforeTool","timestamp":"2026-11-15T15:09:42Z",
+           "tool_name":"replace","tool_input":{"file_path":"src/a","old_string":"x","new_string":"y"}})",
+       "src/a"},
+      {HookHost::copilot,
+       R"({"hook_event_name":"PreToolUse","session_id":"s","timestamp":"2026-11-15T15:08:06Z","cwd":"/w",
+           "tool_name":"Write","tool_input":{"path":"/w/a","file_text":"new"}})",
+       "/w/a"},
+      {HookHost::copilot,
+       R"({"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Edit",
+           "tool_input":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch"})",
+       "a b"},
+      {HookHost::cursor,
+       R"({"hook_event_name":"preToolUse","conversation_id":"s","generation_id":"g","workspace_roots":["/w"],
+           "tool_name":"Delete","tool_input":{"path":"a"}})",
+       "a"},
+      {HookHost::cursor,
+       R"({"hook_event_name":"preToolUse","conversation_id":"s","workspace_roots":["/w"],
+           "tool_input":{"file_path":"a","old_string":"x","new_string":"y"}})",
+       "a"},
+      {HookHost::opencode,
+       R"({"event":"tool.execute.before","session":"s","tool":"apply_patch","directory":"/w",
+           "args":{"patchText":"*** Begin Patch\n*** Delete File: a\n*** End Patch"}})",
+       "a"},
+      {HookHost::windsurf,
+       R"({"agent_action_name":"pre_write_code","trajectory_id":"s","execution_id":"e",
+           "tool_info":{"file_path":"/w/a","edits":[{"old_string":"x","new_string":"y"}]}})",
+       "/w/a"},
+      {HookHost::cline,
+       R"({"clineVersion":"3","hookName":"PreToolUse","taskId":"s","workspaceRoots":["/w","/v"],
+           "preToolUse":{"toolName":"replace_in_file","parameters":{"path":"a","diff":"x"}}})",
+       "a"},
+  };
+  for (const Report& report : reports) {
+    const HookEvent event = parsed(report.host, report.payload);
+    EXPECT_EQ(event.moment, HookMoment::before_write) << report.payload;
+    EXPECT_EQ(fmt::format("{}", fmt::join(event.paths, " ")), report.paths) << report.payload;
+    EXPECT_EQ(event.session_id, "s") << report.payload;
+    EXPECT_EQ(event.host, report.host);
+    EXPECT_EQ(event.cwd, report.host == HookHost::windsurf ? "" : "/w") << report.payload;
+  }
+}
+
+TEST(HookEvent, CommandsOfOthersRunWhereTheySay) {
+  struct Report {
+    HookHost host;
+    std::string payload;
+    std::string cwd;
+  };
+  const Report reports[] = {
+      {HookHost::gemini,
+       R"({"session_id":"s","cwd":"/w","hook_event_name":"BeforeTool","tool_name":"run_shell_command",
+           "tool_input":{"command":"ls > a","dir_path":"src"}})",
+       "/w/src"},
+      {HookHost::cursor,
+       R"({"hook_event_name":"beforeShellExecution","conversation_id":"s","command":"ls > a","cwd":"/w"})",
+       "/w"},
+      {HookHost::opencode,
+       R"({"event":"tool.execute.before","session":"s","tool":"bash","directory":"/w",
+           "args":{"command":"ls > a","workdir":"/v"}})",
+       "/v"},
+      {HookHost::windsurf,
+       R"({"agent_action_name":"pre_run_command","trajectory_id":"s","tool_info":{"command_line":"ls > a","cwd":"/w"}})",
+       "/w"},
+      {HookHost::cline,
+       R"({"hookName":"PreToolUse","taskId":"s","workspaceRoots":["/w"],
+           "preToolUse":{"toolName":"execute_command","parameters":{"command":"ls > a","requires_approval":"false"}}})",
+       "/w"},
+  };
+  for (const Report& report : reports) {
+    const HookEvent event = parsed(report.host, report.payload);
+    EXPECT_EQ(event.moment, HookMoment::before_command) << report.payload;
+    EXPECT_EQ(event.command, "ls > a") << report.payload;
+    EXPECT_EQ(event.cwd, report.cwd) << report.payload;
+  }
+}
+
+TEST(HookEvent, LivesOfOthers) {
+  struct Report {
+    HookHost host;
+    std::string payload;
+    HookMoment moment;
+  };
+  const Report reports[] = {
+      {HookHost::gemini, R"({"session_id":"s","hook_event_name":"BeforeAgent"})", HookMoment::turn_started},
+      {HookHost::gemini, R"({"session_id":"s","hook_event_name":"AfterAgent"})", HookMoment::turn_stopped},
+      {HookHost::gemini, R"({"session_id":"s","hook_event_name":"SessionEnd"})", HookMoment::session_ended},
+      {HookHost::copilot, R"({"session_id":"s","hook_event_name":"Stop"})", HookMoment::turn_stopped},
+      {HookHost::cursor, R"({"conversation_id":"s","hook_event_name":"stop"})", HookMoment::turn_stopped},
+      {HookHost::cursor, R"({"conversation_id":"s","hook_event_name":"sessionEnd"})",
+       HookMoment::session_ended},
+      {HookHost::opencode, R"({"session":"s","event":"session.idle"})", HookMoment::turn_stopped},
+      {HookHost::opencode, R"({"session":"s","subagent":"t","event":"session.idle"})",
+       HookMoment::subagent_stopped},
+      {HookHost::opencode, R"({"session":"s","event":"session.deleted"})", HookMoment::session_ended},
+      {HookHost::windsurf, R"({"trajectory_id":"s","agent_action_name":"pre_user_prompt"})",
+       HookMoment::turn_started},
+      {HookHost::windsurf, R"({"trajectory_id":"s","agent_action_name":"post_cascade_response"})",
+       HookMoment::turn_stopped},
+      {HookHost::windsurf, R"({"trajectory_id":"s","agent_action_name":"pre_mcp_tool_use"})",
+       HookMoment::other},
+      {HookHost::cline, R"({"taskId":"s","hookName":"TaskResume"})", HookMoment::turn_started},
+      {HookHost::cline, R"({"taskId":"s","hookName":"TaskCancel"})", HookMoment::turn_stopped},
+  };
+  for (const Report& report : reports)
+    EXPECT_EQ(parsed(report.host, report.payload).moment, report.moment) << report.payload;
+}
+
+TEST(HookEvent, HooksOfClaudeCodeThatOthersRunAreTheirs) {
+  const auto host = [](const std::string& more) {
+    return parsed(HookHost::claude_code, R"({"hook_event_name":"Stop","session_id":"s",)" + more + "}").host;
+  };
+  EXPECT_EQ(host(R"("transcript_path":"x")"), HookHost::claude_code);
+  EXPECT_EQ(host(R"("timestamp":"2026-11-15T15:08:06Z","transcript_path":"x")"), HookHost::copilot);
+  EXPECT_EQ(host(R"("conversation_id":"c")"), HookHost::cursor);
+}
+
+TEST(HookEvent, SessionsGetNamesThatLeasesTake) {
+  const auto session = [](const std::string& id) {
+    return parsed(HookHost::codex, fmt::format(R"({{"hook_event_name":"Stop","session_id":"{}"}})", id))
+        .session_id;
+  };
+  EXPECT_EQ(session("ses_e203/x y"), "ses-e203-x-y");
+  EXPECT_EQ(session("-a"), "s-a");
+  EXPECT_EQ(session(std::string(500, 'a')).size(), 128U);
 }
 
 }  // namespace

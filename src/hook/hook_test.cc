@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "hook/staged_report.h"
 #include "support/temp_folder.h"
 
 namespace leasehold {
@@ -66,12 +67,16 @@ class HookTest : public testing::Test {
         .output;
   }
 
+  std::unique_ptr<OpenWorkspace> open() const {
+    auto opened = open_workspace({.place = root(), .environment = none});
+    EXPECT_TRUE(opened);
+    return std::move(*opened);
+  }
+
   // agent@session of each holder.
   std::string holders(const std::string& key) const {
-    const auto opened = open_workspace({.place = root(), .environment = none});
-    EXPECT_TRUE(opened);
     std::string text;
-    const auto leases = (*opened)->client()->leases({.paths = {key}});
+    const auto leases = open()->client()->leases({.paths = {key}});
     for (const Lease& lease : *leases) {
       text += fmt::format("{}@{} ", lease.holder.owner.agent_id, lease.holder.owner.session_id);
     }
@@ -100,6 +105,33 @@ TEST_F(HookTest, TheSecondAgentIsDeniedAndToldWhy) {
   EXPECT_TRUE(mentions(edit("s2", "src/a.cc"), denial.substr(moment, 43)))
       << "the same gate twice for one call changes nothing";
   EXPECT_EQ(holders("/src/a.cc"), "claude-code@s1 ");
+}
+
+TEST_F(HookTest, EveryHostIsKeptFromWritingWhatAnotherHas) {
+  write("a", "");
+  ASSERT_EQ(edit("s1", "a"), "");
+  for (const HookHost host : all_hosts()) {
+    const StagedAgent agent = {.host = host, .session = "s2", .root = root(), .subagent = {}};
+    for (const std::string& report :
+         {report_of_write(agent, root() + "/a"), report_of_command(agent, "echo x >> a")}) {
+      const HookAnswer denied = call(report, host);
+      EXPECT_TRUE(mentions(denied.reason, "a is leased by claude-code")) << word(host) << report;
+      EXPECT_FALSE(denied.output.empty() && denied.complaint.empty()) << word(host);
+    }
+    EXPECT_FALSE(call(report_of_write(agent, root() + "/own"), host).denies()) << word(host);
+    EXPECT_EQ(holders("/own"), fmt::format("{}@s2 ", word(host)));
+    ASSERT_TRUE(open()->client()->end_session({.holder = {.owner = {std::string(word(host)), "s2"}}}));
+  }
+}
+
+TEST_F(HookTest, TheSameCallThroughTwoHostsHooksIsOneOwners) {
+  const std::string report =
+      fmt::format(R"({{"hook_event_name":"PreToolUse","session_id":"s1","timestamp":"2026-11-15T15:08:06Z",
+                      "cwd":"{}","tool_name":"Write","tool_input":{{"path":"{}/a"}}}})",
+                  root(), root());
+  EXPECT_FALSE(call(report, HookHost::claude_code).denies()) << "Copilot reads Claude Code's settings, too";
+  EXPECT_FALSE(call(report, HookHost::copilot).denies());
+  EXPECT_EQ(holders("/a"), "copilot@s1 ");
 }
 
 TEST_F(HookTest, SubagentsAreOwnersOfTheirOwn) {
@@ -230,10 +262,11 @@ TEST_F(HookTest, ReadsAreGatedOnlyIfTheProjectWantsIt) {
 TEST_F(HookTest, ALateAnswerDeniesWritesOnly) {
   const std::string write_payload =
       R"({"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"a"}})";
-  EXPECT_TRUE(mentions(HookCall(HookHost::codex, write_payload, root(), none).late_answer(), "in time"));
-  EXPECT_EQ(
-      HookCall(HookHost::codex, R"({"session_id":"s","hook_event_name":"Stop"})", root(), none).late_answer(),
-      "");
+  EXPECT_TRUE(
+      mentions(HookCall(HookHost::codex, write_payload, root(), none).late_answer().output, "in time"));
+  EXPECT_FALSE(HookCall(HookHost::codex, R"({"session_id":"s","hook_event_name":"Stop"})", root(), none)
+                   .late_answer()
+                   .denies());
 }
 
 }  // namespace

@@ -83,10 +83,11 @@ Result<void> write(const std::string& target, const FileChange& change) {
   return {};
 }
 
-Result<void> remove(const std::string& target, bool with_folder) {
+Result<void> remove(const std::string& target, int folders) {
   if (::unlink(target.c_str()) != 0) return cannot("remove", target);
   // One that is not empty stays, as it should.
-  if (with_folder) ::rmdir(std::string(parent_of(target)).c_str());
+  std::string folder(parent_of(target));
+  for (; folders > 0 && ::rmdir(folder.c_str()) == 0; --folders) folder = parent_of(folder);
   return {};
 }
 
@@ -114,7 +115,7 @@ Result<void> apply(const FileChange& change) {
         Code::transaction_conflict,
         fmt::format("{} was changed by somebody else just now. Run it again.", in_quotes(change.path)));
   }
-  return change.after ? write(target->path, change) : remove(target->path, change.in_own_folder);
+  return change.after ? write(target->path, change) : remove(target->path, change.own_folders);
 }
 
 }  // namespace leasehold

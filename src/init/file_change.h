@@ -11,9 +11,9 @@ namespace leasehold {
 struct FileChange {
   std::string path;  // Absolute.
   FileText before;
-  FileText after;              // Nothing: it is removed.
-  bool in_own_folder = false;  // Its folder goes with it, if it was the last there.
-  bool executable = false;     // Whether a file that is made can be run.
+  FileText after;           // Nothing: it is removed.
+  int own_folders = 0;      // As many folders around it go with it, if it was the last there.
+  bool executable = false;  // Whether a file that is made can be run.
 
   bool is_needed() const { return before != after; }
 };

@@ -11,6 +11,7 @@ namespace leasehold {
 namespace {
 
 constexpr std::string_view kHooks = "hooks";
+constexpr std::string_view kVersion = "version";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // How the author of a text breaks and indents lines.
@@ -92,12 +93,16 @@ class Settings {
     return append(all, indent, event_member(group, indent, habits), habits);
   }
 
+  // Behind the hooks.
+  void add_version() { text_.insert(hooks()->end(), fmt::format(",\n  \"{}\": 1", kVersion)); }
+
   // False: nothing is left of the file.
   Result<bool> remove(const Place& place) {
     const JsonSpan& all = hooks()->value;
     const JsonSpan& event = all.members[place.event].value;
     if (!holds_only_what_we_made(event)) return erase(event, place.group);
     if (!holds_only_what_we_made(all)) return erase(all, place.event);
+    if (is_ours_with_version()) return false;
     if (!holds_only_what_we_made(*root_)) return erase(*root_, hooks_index());
     if (text_[root_->begin + 1] != ' ') return false;
     text_.erase(root_->begin, root_->end - root_->begin);
@@ -167,6 +172,12 @@ class Settings {
     return container.members.size() == 1 && container.members.front().begin != container.begin + 1;
   }
 
+  bool is_ours_with_version() const {
+    const std::vector<JsonMember>& members = root_->members;
+    return members.size() == 2 && &members.front() == hooks() && members.back().name == kVersion &&
+           members.front().begin != root_->begin + 1;
+  }
+
   // Takes out one member, and the comma that is too many then.
   Result<bool> erase(const JsonSpan& container, std::size_t index) {
     const std::vector<JsonMember>& members = container.members;
@@ -215,6 +226,7 @@ Result<std::string> with_groups(const FileText& text, HookHost host, std::span<c
   for (const HookGroup& group : groups) {
     if (auto added = settings->add(group); !added) return fail(added.error());
   }
+  if (!*bare && has_version(host)) settings->add_version();
   std::string result = settings->text();
   if (!*bare) result.replace(0, 1, "{\n  ");
   return result;

@@ -10,7 +10,8 @@
 //
 // What is taken out is exactly what was put in, with nothing to remember in between. An object or a list that
 // we had to make starts with a line break; in an empty one that was there, ours stands directly behind the
-// bracket; in an empty file, a blank behind the brace. So the text itself tells what it was before.
+// bracket; in an empty file, a blank behind the brace; in a file of ours, the version stands behind the
+// hooks. So the text itself tells what it was before.
 #pragma once
 
 #include <optional>

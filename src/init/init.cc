@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <system_error>
 
@@ -15,8 +16,6 @@
 namespace leasehold {
 namespace {
 
-constexpr HookHost kHosts[] = {HookHost::claude_code, HookHost::codex};
-
 // Where it stands in front of what is wrong, as compilers say it; and what became of it.
 std::unexpected<Error> not_understood(const std::string& path, const Error& error) {
   return fail(Code::config_error,
@@ -27,28 +26,34 @@ void add_if_needed(InitPlan& plan, FileChange change) {
   if (change.is_needed()) plan.emplace_back(std::move(change));
 }
 
-// Our groups stand in JSON, unless the project's Codex has its hooks in TOML: it warns of two places.
-Result<void> plan_host(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
-  const std::vector<HookGroup> groups = hook_groups(host, request.wishes);
-  bool in_json = install;
-  if (host == HookHost::codex) {
-    const std::string path = join(request.workspace.root, kCodexToml);
-    auto text = read_settings(path);
-    if (!text) return fail(text.error());
-    const auto has_hooks = has_codex_hooks(*text);
-    if (!has_hooks) return not_understood(path, has_hooks.error());
-    const bool in_toml = install && *has_hooks;
-    const auto after = in_toml ? with_codex_hooks(*text, groups) : without_codex_hooks(*text);
-    if (!after) return not_understood(path, after.error());
-    add_if_needed(plan, {path, *text, *after, true});
-    in_json = install && !in_toml;
-  }
+FileChange change_at(const std::string& root, std::string_view place, FileText before, FileText after) {
+  return {join(root, place), std::move(before), std::move(after),
+          static_cast<int>(std::ranges::count(place, '/'))};
+}
+
+// Codex may have its hooks in TOML. Returns whether it has, so that ours are to stand there: it warns of two
+// places.
+Result<bool> plan_codex_toml(const InitRequest& request, bool install, InitPlan& plan) {
+  const std::string path = join(request.workspace.root, kCodexToml);
+  auto text = read_settings(path);
+  if (!text) return fail(text.error());
+  const auto has_hooks = has_codex_hooks(*text);
+  if (!has_hooks) return not_understood(path, has_hooks.error());
+  const bool in_toml = install && *has_hooks;
+  const auto after = in_toml ? with_codex_hooks(*text, hook_groups(HookHost::codex, request.wishes))
+                             : without_codex_hooks(*text);
+  if (!after) return not_understood(path, after.error());
+  add_if_needed(plan, change_at(request.workspace.root, kCodexToml, *text, *after));
+  return in_toml;
+}
+
+Result<void> plan_groups(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
   const std::string path = join(request.workspace.root, hooks_file(host));
   auto text = read_settings(path);
   if (!text) return fail(text.error());
   FileText after;
-  if (in_json) {
-    auto with = with_groups(*text, host, groups);
+  if (install) {
+    auto with = with_groups(*text, host, hook_groups(host, request.wishes));
     if (!with) return not_understood(path, with.error());
     after = std::move(*with);
   } else {
@@ -56,8 +61,40 @@ Result<void> plan_host(const InitRequest& request, HookHost host, bool install, 
     if (!without) return not_understood(path, without.error());
     after = std::move(*without);
   }
-  add_if_needed(plan, {path, *text, after, true});
+  add_if_needed(plan, change_at(request.workspace.root, hooks_file(host), *text, after));
   return {};
+}
+
+// Such a file cannot be shared: what somebody else put there stays, and is named.
+Result<void> plan_own_files(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
+  for (const OwnFile& file : own_files(host, request.wishes)) {
+    const std::string path = join(request.workspace.root, file.path);
+    auto text = read_settings(path);
+    if (!text) return fail(text.error());
+    const bool is_ours = *text && is_our_file(**text);
+    if (*text && !is_ours && !install) continue;
+    if (*text && !is_ours) {
+      return fail(Code::config_error,
+                  fmt::format("{} is not of lease init, and {} runs one program there. Nothing was changed. "
+                              "Move it to the hooks in your home, or let it call: lease hook {}",
+                              in_sentence(path), word(host), word(host)));
+    }
+    FileChange change =
+        change_at(request.workspace.root, file.path, *text, install ? FileText(file.text) : FileText());
+    change.executable = file.executable;
+    add_if_needed(plan, std::move(change));
+  }
+  return {};
+}
+
+Result<void> plan_host(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
+  if (hooks_file(host).empty()) return plan_own_files(request, host, install, plan);
+  if (host == HookHost::codex) {
+    const auto in_toml = plan_codex_toml(request, install, plan);
+    if (!in_toml) return fail(in_toml.error());
+    install = install && !*in_toml;
+  }
+  return plan_groups(request, host, install, plan);
 }
 
 template <class Item>
@@ -84,7 +121,17 @@ std::string value_of(const Lookup& variables, std::string_view name) {
   return value == nullptr ? "" : value;
 }
 
+bool is_set(const Workspace& workspace, std::string_view name) {
+  const TomlValue* value = workspace.config.find(name);
+  const bool* flag = value == nullptr ? nullptr : value->as<bool>();
+  return flag != nullptr && *flag;
+}
+
 }  // namespace
+
+HookWishes wishes_of(const Workspace& workspace) {
+  return {.fail_open = is_set(workspace, "gate_fail_open"), .reads = is_set(workspace, "gate_reads")};
+}
 
 Result<InitPlan> plan_install(const InitRequest& request) {
   InitPlan plan;
@@ -150,9 +197,9 @@ std::optional<std::string> on_path(std::string_view program, const Lookup& varia
 
 std::vector<HookHost> installed_hosts(const std::string& root, const Lookup& variables) {
   std::vector<HookHost> hosts;
-  for (const HookHost host : kHosts) {
+  for (const HookHost host : all_hosts()) {
     const HostSigns& signs = signs_of(host);
-    std::string home = value_of(variables, signs.home_variable);
+    std::string home = signs.home_variable.empty() ? "" : value_of(variables, signs.home_variable);
     if (home.empty()) home = join(value_of(variables, "HOME"), signs.home_folder);
     if (on_path(signs.program, variables) || is_there(home) || is_there(join(root, signs.project_folder)))
       hosts.push_back(host);
@@ -161,6 +208,13 @@ std::vector<HookHost> installed_hosts(const std::string& root, const Lookup& var
 }
 
 bool calls_us(const std::string& root, HookHost host) {
+  if (hooks_file(host).empty()) {
+    const auto files = own_files(host, {});
+    return std::ranges::any_of(files, [&](const OwnFile& file) {
+      const auto text = read_settings(join(root, file.path));
+      return text && *text && is_our_file(**text);
+    });
+  }
   const auto text = read_settings(join(root, hooks_file(host)));
   if (text) {
     const auto bare = without_groups(*text, host);

@@ -25,6 +25,9 @@ struct InitRequest {
   bool project_settings = false;  // Also make, or take away, .leasehold.toml.
 };
 
+// Only what the project says: its hooks are for everybody who works on it.
+HookWishes wishes_of(const Workspace& workspace);
+
 using InitStep = std::variant<FileMove, FileChange, GitSection>;
 using InitPlan = std::vector<InitStep>;  // To be done in this order.
 

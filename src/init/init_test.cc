@@ -49,7 +49,7 @@ class Init : public testing::Test {
 
   InitRequest request(bool git = false) const {
     InitRequest request = {.workspace = *find_workspace(folder.path()),
-                           .hosts = {HookHost::claude_code, HookHost::codex},
+                           .hosts = {all_hosts().begin(), all_hosts().end()},
                            .project_settings = true};
     if (git) {
       auto place = find_git_place(folder.path(), request.workspace.git_common_dir);
@@ -100,6 +100,33 @@ TEST_F(Init, SettingsThatWereThereComeBackByteForByte) {
   write(".codex/config.toml", "# mine\nmodel = \"y\"");
   write(".leasehold.toml", "ttl = \"1m\"\n");
   expect_that_everything_comes_back();
+}
+
+TEST_F(Init, SettingsOfOthersComeBackByteForByte) {
+  write(".gemini/settings.json", "{\n    \"theme\": \"x\"\n}\n");
+  write(".cursor/hooks.json", R"({"version": 1, "hooks": {"stop": [{"command": "mine"}]}})");
+  write(".windsurf/hooks.json", "{\"hooks\":{\"pre_write_code\":[]}}");
+  write(".github/hooks/mine.json", "{}");
+  write(".opencode/plugins/mine.js", "//\n");
+  write(".clinerules/hooks/Notification", "#!/bin/sh\n", fs::perms(0755));
+  expect_that_everything_comes_back();
+
+  install();
+  EXPECT_TRUE(text(".github/hooks/leasehold.json").contains("\"version\": 1"));
+  EXPECT_NE(fs::status(path(".clinerules/hooks/PreToolUse")).permissions() & fs::perms::owner_exec,
+            fs::perms::none);
+  for (const HookHost host : all_hosts()) EXPECT_TRUE(calls_us(folder.path(), host)) << word(host);
+}
+
+TEST_F(Init, AHookFileThatIsNotOursIsLeftAloneAndSaid) {
+  write(".clinerules/hooks/PreToolUse", "#!/bin/sh\nmine\n", fs::perms(0755));
+  const auto before = everything();
+  const auto plan = plan_install(request());
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, Code::config_error);
+  EXPECT_TRUE(plan.error().message.contains("lease hook cline")) << plan.error().message;
+  uninstall();
+  EXPECT_EQ(everything(), before);
 }
 
 TEST_F(Init, ALinkStaysALinkAndWhatItLeadsToIsChanged) {

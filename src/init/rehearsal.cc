@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <boost/json.hpp>
 #include <cstdlib>
 
+#include "hook/staged_report.h"
 #include "util/path_text.h"
 #include "util/utf8.h"
 
 namespace leasehold {
 namespace {
-
-namespace json = boost::json;
 
 // An empty file, gone with this.
 class ScratchFile {
@@ -36,38 +34,29 @@ class ScratchFile {
   int fd_;
 };
 
-// One session, as its host would report it.
+// One session, as its host would report it. Not every host tells when one is over.
 class Session {
  public:
   Session(HookHost host, std::string root, std::string id, const Variables& variables)
-      : host_(host), root_(std::move(root)), id_(std::move(id)), variables_(variables) {}
+      : agent_({.host = host, .session = std::move(id), .root = std::move(root), .subagent = {}}),
+        variables_(variables) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  ~Session() { tell({{"hook_event_name", "SessionEnd"}}); }
+  ~Session() {
+    const auto opened = open_workspace(
+        {.place = agent_.root, .environment = variables_, .create = false, .only_managed = true});
+    if (!opened) return;
+    const Owner owner = {std::string(word(agent_.host)), agent_.session};
+    [[maybe_unused]] const auto ended = (*opened)->client()->end_session({.holder = {.owner = owner}});
+  }
 
   // Why the write is denied; empty: it may go on.
   std::string write(const std::string& file) const {
-    const std::string patch = fmt::format("*** Begin Patch\n*** Update File: {}\n*** End Patch", file);
-    const bool patches = host_ == HookHost::codex;
-    const std::string answer =
-        tell({{"hook_event_name", "PreToolUse"},
-              {"tool_name", patches ? "apply_patch" : "Write"},
-              {"tool_input", {{patches ? "command" : "file_path", patches ? patch : file}}}});
-    if (answer.empty()) return {};
-    return std::string(
-        json::parse(answer).at("hookSpecificOutput").at("permissionDecisionReason").as_string());
+    return HookCall(agent_.host, report_of_write(agent_, file), agent_.root, variables_).answer().reason;
   }
 
  private:
-  std::string tell(json::object event) const {
-    event["session_id"] = id_;
-    event["cwd"] = root_;
-    return HookCall(host_, json::serialize(event), root_, variables_).answer().output;
-  }
-
-  HookHost host_;
-  std::string root_;
-  std::string id_;
+  StagedAgent agent_;
   const Variables& variables_;
 };
 

@@ -94,6 +94,45 @@ TEST_F(InitCommand, DoctorShowsTheRefusedWrite) {
   EXPECT_TRUE(contains(without.out, "not on PATH")) << without.out;
 }
 
+TEST_F(InitCommand, DoctorRehearsesEveryHost) {
+  ASSERT_EQ(
+      as("x", {"init", "--agents", "claude-code,codex,gemini,copilot,cursor,opencode,windsurf,cline"}).exit,
+      0);
+  const Ran doctor = sh("x", "lease doctor");
+  EXPECT_EQ(doctor.exit, 0) << doctor.out;
+  for (const std::string host :
+       {"claude-code", "codex", "gemini", "copilot", "cursor", "opencode", "windsurf", "cline"}) {
+    EXPECT_TRUE(contains(doctor.out, "is leased by " + host)) << host << doctor.out;
+  }
+  EXPECT_EQ(as("x", {"ls"}).out, "") << "nothing stays behind";
+}
+
+TEST_F(InitCommand, DoctorSaysWhatKeepsAHostFromAsking) {
+  write(".leasehold.toml", "gate_fail_open = true\n");
+  ASSERT_EQ(as("x", {"init", "--agents", "codex,gemini,copilot"}).exit, 0);
+  EXPECT_TRUE(contains(sh("x", "lease doctor").out, "go through (gate_fail_open")) << "it is told";
+
+  write(".leasehold.toml", "");
+  const std::string drifted = sh("x", "lease doctor").out;
+  EXPECT_TRUE(
+      contains(drifted, "not those of this version and these settings. Run: lease init --agents gemini"))
+      << drifted;
+
+  ASSERT_EQ(as("x", {"init", "--agents", "codex,gemini,copilot"}).exit, 0);
+  write(".gemini/hooks.json", R"({"hooks":{"BeforeTool":[{"command":"lease hook gemini"}]}})");
+  const std::string untrusted = sh("x", "lease doctor").out;
+  EXPECT_TRUE(contains(untrusted, "it does not read .gemini/hooks.json")) << untrusted;
+  EXPECT_TRUE(contains(untrusted, "say /hooks")) << untrusted;
+  EXPECT_FALSE(contains(untrusted, "these settings")) << untrusted;
+
+  write(".codex/config.toml", fmt::format("[hooks.state.\"{}/.codex/hooks.json:pre_tool_use:0:0\"]\n"
+                                          "trusted_hash = \"x\"\n",
+                                          root()));
+  write(".copilot/config.json", fmt::format(R"({{"trustedFolders":["{}"]}})", root()));
+  const std::string trusted = sh("x", "lease doctor").out;
+  EXPECT_FALSE(contains(trusted, "allowed to run them")) << trusted;
+}
+
 class InitGitHooks : public InitCommand {
  protected:
   InitGitHooks() {

@@ -1,0 +1,57 @@
+#include "hook/hook_reply.h"
+
+#include <boost/json.hpp>
+
+namespace leasehold {
+namespace {
+
+namespace json = boost::json;
+
+// For every agent's hook, 2 means a deliberate "no".
+constexpr int kBlocked = 2;
+
+}  // namespace
+
+HookAnswer denial(HookHost host, std::string_view event_name, std::string_view reason) {
+  HookAnswer answer = {.reason = std::string(reason)};
+  switch (host) {
+    // One form serves these three. No key more: Codex rejects an answer with any other, and lets the call
+    // through.
+    case HookHost::claude_code:
+    case HookHost::codex:
+    case HookHost::copilot:
+      answer.output = json::serialize(json::object{{"hookSpecificOutput",
+                                                    {{"hookEventName", event_name},
+                                                     {"permissionDecision", "deny"},
+                                                     {"permissionDecisionReason", reason}}}});
+      break;
+    case HookHost::gemini:
+      answer.output = json::serialize(json::object{{"decision", "deny"}, {"reason", reason}});
+      break;
+    // Some versions go by the text, some by the exit status.
+    case HookHost::cursor:
+      answer.output = json::serialize(
+          json::object{{"permission", "deny"}, {"agent_message", reason}, {"user_message", reason}});
+      answer.complaint = reason;
+      answer.exit_status = kBlocked;
+      break;
+    case HookHost::opencode:
+    case HookHost::windsurf:
+      answer.complaint = reason;
+      answer.exit_status = kBlocked;
+      break;
+    case HookHost::cline:
+      answer.output = json::serialize(json::object{{"cancel", true}, {"errorMessage", reason}});
+      break;
+  }
+  return answer;
+}
+
+HookAnswer allowance(HookHost host, HookMoment moment) {
+  const bool is_asked = moment == HookMoment::before_write || moment == HookMoment::before_read ||
+                        moment == HookMoment::before_command;
+  if (host != HookHost::cursor || !is_asked) return {};
+  return {.output = R"({"permission":"allow"})"};
+}
+
+}  // namespace leasehold

@@ -1,0 +1,22 @@
+// What a host would report: for whoever plays one, in rehearsals and tests.
+#pragma once
+
+#include <string>
+
+#include "hook/hook_host.h"
+
+namespace leasehold {
+
+struct StagedAgent {
+  HookHost host{};
+  std::string session;
+  std::string root;      // Where it was started.
+  std::string subagent;  // Empty: its main agent. Only some hosts tell.
+};
+
+// Before it writes this file (absolute), with the tool that its host has for it.
+std::string report_of_write(const StagedAgent& agent, const std::string& file);
+// Before its shell runs this line.
+std::string report_of_command(const StagedAgent& agent, const std::string& line);
+
+}  // namespace leasehold

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "init/init.h"
+
+namespace leasehold {
+
+// What a look at the files of a host that calls us finds odd: hooks of another version or other settings,
+// hooks where the host does not look, a user who did not allow them yet, writes that pass unchecked.
+// Sentences, each with what to do.
+std::vector<std::string> host_problems(const InitRequest& project, HookHost host, const Lookup& variables);
+
+}  // namespace leasehold
