@@ -13,7 +13,13 @@ namespace leasehold {
 
 namespace json = boost::json;
 
-enum class Agent { claude, codex };
+enum class Agent { claude, codex, gemini, copilot, opencode };
+
+// As `lease hook` and `lease init` name it, and leases their owner.
+inline std::string name_of(Agent agent) {
+  constexpr const char* kNames[] = {"claude-code", "codex", "gemini", "copilot", "opencode"};
+  return kNames[static_cast<std::size_t>(agent)];
+}
 
 // One call of a tool that the model asks for; `until`: not before this file is there.
 struct Step {
@@ -34,7 +40,7 @@ class AgentScene : public Scene {
     std::ofstream(root() + "/.leasehold.toml") << "gate_retry = \"1s\"\n";
     write("src/a.txt", "one\n");
     ASSERT_EQ(std::system(fmt::format("git init -q {}", root()).c_str()), 0);
-    ASSERT_EQ(as("x", {"init", "--agents", "claude-code,codex"}).exit, 0);
+    ASSERT_EQ(as("x", {"init", "--agents", "claude-code,codex,gemini,copilot,opencode"}).exit, 0);
 
     model_.emplace(std::vector<std::string>{"/usr/bin/env", "node", AGENTS_FOLDER "/model.js"},
                    environment());
@@ -47,6 +53,7 @@ class AgentScene : public Scene {
         "[model_providers.x]\nname = \"x\"\nbase_url = \"http://127.0.0.1:{}/v1\"\nwire_api = \"responses\"\n"
         "[projects.\"{}\"]\ntrust_level = \"trusted\"\n",
         port_, root());
+    set_up_others();
   }
 
   std::string path(const std::string& file) const { return root() + "/" + file; }
@@ -55,8 +62,10 @@ class AgentScene : public Scene {
     std::ifstream stream(path(file));
     return {std::istreambuf_iterator<char>(stream), {}};
   }
+  // Some agents take their time to start, the more so beside a build.
   bool comes(const std::string& file) const {
-    return eventually([&] { return std::filesystem::exists(path(file)); });
+    const auto is_there = [&] { return std::filesystem::exists(path(file)); };
+    return eventually(is_there) || eventually(is_there) || eventually(is_there);
   }
   // As many lines as this are in a log: so many calls of tools were answered.
   bool has_lines(const std::string& file, long count) const {
@@ -74,7 +83,9 @@ class AgentScene : public Scene {
       if (!step.space.empty()) one["namespace"] = step.space;
       list.push_back(std::move(one));
     }
-    return "[[" + json::serialize(json::object{{"log", path(log)}, {"steps", std::move(list)}}) + "]]";
+    // In a file: OpenCode rewrites prompts with quotes.
+    write(log + ".script", json::serialize(json::object{{"log", path(log)}, {"steps", std::move(list)}}));
+    return "[[script:" + path(log + ".script") + "]]";
   }
 
   // An agent that works off its steps and ends. What its tools gave is in the log.
@@ -84,19 +95,30 @@ class AgentScene : public Scene {
   std::unique_ptr<StartedProgram> start(Agent agent, const std::string& log,
                                         const std::vector<Step>& steps) const {
     std::vector<std::string> command;
-    if (agent == Agent::claude) {
-      command = {programs_ + "/claude",
+    const std::string prompt = script(log, steps);
+    if (agent == Agent::gemini) {
+      command = {"/usr/bin/env",
+                 "node",
+                 programs_ + "/gemini",
+                 "-m",
+                 "gemini-2.5-flash",
+                 "--approval-mode",
+                 "yolo",
                  "-p",
-                 script(log, steps),
-                 "--permission-mode",
-                 "acceptEdits",
-                 "--allowedTools",
-                 "Bash",
-                 "--output-format",
+                 prompt,
+                 "-o",
                  "json"};
+    } else if (agent == Agent::copilot) {
+      command = {programs_ + "/copilot", "-p", prompt, "--allow-all-tools", "--allow-all-paths"};
+    } else if (agent == Agent::opencode) {
+      command = {programs_ + "/opencode", "run", prompt};
+    } else if (agent == Agent::claude) {
+      command = {
+          programs_ + "/claude", "-p",  prompt, "--permission-mode", "acceptEdits", "--allowedTools", "Bash",
+          "--output-format",     "json"};
     } else {
       command = {programs_ + "/codex", "exec", "--dangerously-bypass-hook-trust",
-                 "--dangerously-bypass-approvals-and-sandbox", script(log, steps)};
+                 "--dangerously-bypass-approvals-and-sandbox", prompt};
     }
     return std::make_unique<StartedProgram>(command, environment(), root());
   }
@@ -104,8 +126,20 @@ class AgentScene : public Scene {
   // The same call in each agent's own words.
   Step edit(Agent agent, const std::string& file, const std::string& from, const std::string& to,
             const std::string& until = {}) const {
-    if (agent == Agent::claude)
-      return {"Edit", {{"file_path", path(file)}, {"old_string", from}, {"new_string", to}}, until};
+    switch (agent) {
+      case Agent::claude:
+        return {"Edit", {{"file_path", path(file)}, {"old_string", from}, {"new_string", to}}, until};
+      case Agent::gemini:
+        return {"replace",
+                {{"file_path", file}, {"instruction", "x"}, {"old_string", from}, {"new_string", to}},
+                until};
+      case Agent::copilot:
+        return {"edit", {{"path", path(file)}, {"old_str", from}, {"new_str", to}}, until};
+      case Agent::opencode:
+        return {"edit", {{"filePath", path(file)}, {"oldString", from}, {"newString", to}}, until};
+      case Agent::codex:
+        break;
+    }
     return {"apply_patch",
             json::string(fmt::format("*** Begin Patch\n*** Update File: {}\n@@\n-{}\n+{}\n*** End Patch",
                                      file, from, to)),
@@ -113,19 +147,26 @@ class AgentScene : public Scene {
   }
   Step add(Agent agent, const std::string& file, const std::string& until = {}) const {
     if (agent == Agent::claude) return {"Write", {{"file_path", path(file)}, {"content", "new\n"}}, until};
+    if (agent == Agent::gemini) return {"write_file", {{"file_path", file}, {"content", "new\n"}}, until};
+    if (agent == Agent::copilot) return {"create", {{"path", path(file)}, {"file_text", "new\n"}}, until};
+    if (agent == Agent::opencode) return {"write", {{"filePath", file}, {"content", "new\n"}}, until};
     return {"apply_patch",
             json::string(fmt::format("*** Begin Patch\n*** Add File: {}\n+new\n*** End Patch", file)), until};
   }
   Step shell(Agent agent, const std::string& line, const std::string& until = {}) const {
-    if (agent == Agent::claude) return {"Bash", {{"command", line}, {"description", "x"}}, until};
+    const json::object described = {{"command", line}, {"description", "x"}};
+    if (agent == Agent::claude) return {"Bash", described, until};
+    if (agent == Agent::gemini) return {"run_shell_command", described, until};
+    if (agent == Agent::copilot || agent == Agent::opencode) return {"bash", described, until};
     return {"exec_command", {{"cmd", line}}, until};
   }
   Step lease(Agent agent, const std::string& arguments, const std::string& until = {}) const {
     return shell(agent, LEASE_BINARY " " + arguments, until);
   }
-  // Claude Code changes no file that it has not read.
+  // Claude Code and OpenCode change no file that they have not read.
   std::vector<Step> prepared(Agent agent, const std::string& file, std::vector<Step> steps) const {
     if (agent == Agent::claude) steps.insert(steps.begin(), {"Read", {{"file_path", path(file)}}});
+    if (agent == Agent::opencode) steps.insert(steps.begin(), {"read", {{"filePath", path(file)}}});
     return steps;
   }
   Step subagent(Agent agent, const std::string& log, const std::vector<Step>& steps) const {
@@ -136,6 +177,9 @@ class AgentScene : public Scene {
                {"subagent_type", "general-purpose"},
                {"run_in_background", false}}};
     }
+    if (agent == Agent::opencode) {
+      return {"task", {{"description", "x"}, {"prompt", script(log, steps)}, {"subagent_type", "general"}}};
+    }
     return {
         "spawn_agent", {{"message", script(log, steps)}, {"agent_type", "default"}}, {}, "multi_agent_v1"};
   }
@@ -144,15 +188,47 @@ class AgentScene : public Scene {
   bool is_free(const std::string& file) const { return !contains(as("x", {"ls"}).out, file); }
 
  private:
+  // Each is told where its model is and that it may trust this folder.
+  void set_up_others() const {
+    const std::string home = root() + "/.home";
+    for (const char* const folder : {"/.gemini", "/copilot", "/config/opencode"})
+      std::filesystem::create_directories(home + folder);
+    std::ofstream(home + "/.gemini/settings.json")
+        << R"({"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"disableAutoUpdate":true},)"
+        << R"("privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false}})";
+    std::ofstream(home + "/copilot/config.json")
+        << json::serialize(json::object{{"trustedFolders", {root()}}});
+    const json::object model = {
+        {"name", "m"}, {"tool_call", true}, {"limit", {{"context", 100000}, {"output", 1000}}}};
+    const json::object provider = {
+        {"npm", "@ai-sdk/openai-compatible"},
+        {"name", "x"},
+        {"options", {{"baseURL", "http://127.0.0.1:" + port_ + "/v1"}, {"apiKey", "none"}}},
+        {"models", {{"m", model}}}};
+    std::ofstream(home + "/config/opencode/opencode.json")
+        << json::serialize(json::object{{"provider", {{"x", provider}}},
+                                        {"model", "x/m"},
+                                        {"small_model", "x/m"},
+                                        {"autoupdate", false},
+                                        {"share", "disabled"},
+                                        {"permission", {{"*", "allow"}}}});
+  }
+
   std::vector<std::string> environment() const {
-    return {"PATH=" + binaries_ + "/usr/local/bin:/usr/bin:/bin",
-            "HOME=" + root() + "/.home",
-            "SHELL=/bin/bash",
-            "TMPDIR=" + root() + "/.home",
-            "CLAUDE_CONFIG_DIR=" + root() + "/.home/claude",
-            "ANTHROPIC_BASE_URL=http://127.0.0.1:" + port_,
-            "ANTHROPIC_API_KEY=none",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+    return {"PATH=" + binaries_ + "/usr/local/bin:/usr/bin:/bin", "HOME=" + root() + "/.home",
+            "GEMINI_CLI_HOME=" + root() + "/.home", "GEMINI_API_KEY=none",
+            "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:" + port_, "GEMINI_CLI_TRUST_WORKSPACE=true",
+            "COPILOT_HOME=" + root() + "/.home/copilot", "COPILOT_OFFLINE=true",
+            "COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:" + port_ + "/v1", "COPILOT_PROVIDER_API_KEY=none",
+            "COPILOT_MODEL=gpt-4.1", "XDG_CONFIG_HOME=" + root() + "/.home/config",
+            "XDG_DATA_HOME=" + root() + "/.home/data", "XDG_CACHE_HOME=" + root() + "/.home/cache",
+            "XDG_STATE_HOME=" + root() + "/.home/state",
+            // It would get 60 MB of types for each project.
+            "npm_config_registry=http://127.0.0.1:1", "npm_config_fetch_retries=0",
+            "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "SHELL=/bin/bash", "TMPDIR=" + root() + "/.home",
+            "CLAUDE_CONFIG_DIR=" + root() + "/.home/claude", "ANTHROPIC_BASE_URL=http://127.0.0.1:" + port_,
+            "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
             "CODEX_HOME=" + root() + "/.home/codex"};
   }
 

@@ -1,8 +1,10 @@
-// Plays the model for Claude Code and Codex: no network, no account, the same answers every time.
+// Plays the model for coding agents: no network, no account, the same answers every time.
 //
 // A prompt brings its own script, so nothing is remembered here between two requests:
 //
 //   [[{"log": FILE, "steps": [{"tool": "Write", "input": {...}}, {"until": FILE, "tool": ...}]}]]
+//
+// or, for a host that rewrites what it is told, names a file with it: [[script:FILE]].
 //
 // As many steps as the request already shows calls of tools are done. The next one is answered, once the file
 // that it waits for (`until`) is there. What the last call gave goes into the log, one JSON string per line.
@@ -18,12 +20,15 @@ const LONGEST_WAIT_MS = 120000;
 const texts = (content) =>
     typeof content === 'string' ? content : (content || []).map((part) => part.text || '').join('\n');
 
-// The conversation in the one form both hosts have in common.
+// The conversation in the one form that all hosts have in common.
 function conversation(body) {
   const turns = {user: [], calls: 0, results: []};
   for (const item of body.messages || []) {
     if (item.role === 'assistant') {
-      turns.calls += [].concat(item.content).filter((part) => part.type === 'tool_use').length;
+      turns.calls += [].concat(item.content).filter((part) => part && part.type === 'tool_use').length;
+      turns.calls += (item.tool_calls || []).length;
+    } else if (item.role === 'tool') {
+      turns.results.push(texts(item.content));
     } else {
       turns.user.push(texts(item.content));
       for (const part of [].concat(item.content)) {
@@ -38,11 +43,20 @@ function conversation(body) {
     }
     if (item.type === 'message' && item.role === 'user') turns.user.push(texts(item.content));
   }
+  for (const item of body.contents || []) {
+    for (const part of item.parts || []) {
+      if (part.functionCall) turns.calls += 1;
+      if (part.functionResponse) turns.results.push(JSON.stringify(part.functionResponse.response));
+      if (part.text && item.role === 'user') turns.user.push(part.text);
+    }
+  }
   return turns;
 }
 
 function scriptOf(turns) {
   for (const text of turns.user) {
+    const file = text.match(/\[\[script:(\S+?)\]\]/);
+    if (file) return JSON.parse(fs.readFileSync(file[1]));
     const begin = text.indexOf('[[{');
     const end = text.lastIndexOf('}]]');
     if (begin >= 0 && end > begin) return JSON.parse(text.slice(begin + 2, end + 1));
@@ -68,6 +82,42 @@ async function nextStep(body) {
   const step = script.steps[turns.calls] || {say: 'done'};
   if (step.until) await waitFor(step.until);
   return {...step, id: 'call_' + turns.calls};
+}
+
+// For Copilot and OpenCode.
+function chat(response, body, step) {
+  const delta = step.tool ? {
+    role: 'assistant',
+    tool_calls: [{
+      index: 0,
+      id: step.id,
+      type: 'function',
+      function: {name: step.tool, arguments: JSON.stringify(step.input)}
+    }]
+  } :
+                            {role: 'assistant', content: step.say};
+  const chunk = (change, reason) => ({
+    id: 'c_1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: body.model,
+    choices: [{index: 0, delta: change, finish_reason: reason}]
+  });
+  response.writeHead(200, {'Content-Type': 'text/event-stream'});
+  for (const one of [chunk(delta, null), chunk({}, step.tool ? 'tool_calls' : 'stop')]) {
+    response.write(`data: ${JSON.stringify(one)}\n\n`);
+  }
+  response.end('data: [DONE]\n\n');
+}
+
+function gemini(response, step, isStream) {
+  const part = step.tool ? {functionCall: {name: step.tool, args: step.input}} : {text: step.say};
+  const answer = {
+    candidates: [{content: {role: 'model', parts: [part]}, finishReason: 'STOP', index: 0}],
+    usageMetadata: {promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2}
+  };
+  response.writeHead(200, {'Content-Type': isStream ? 'text/event-stream' : 'application/json'});
+  response.end(isStream ? `data: ${JSON.stringify(answer)}\n\n` : JSON.stringify(answer));
 }
 
 function send(response, events) {
@@ -152,6 +202,10 @@ const server = http.createServer((request, response) => {
       claude(response, body, await nextStep(body));
     else if (url.pathname === '/v1/responses')
       codex(response, await nextStep(body));
+    else if (url.pathname === '/v1/chat/completions')
+      chat(response, body, await nextStep(body));
+    else if (/enerateContent$/.test(url.pathname))
+      gemini(response, await nextStep(body), url.pathname.includes(':stream'));
     else {
       response.writeHead(
           url.pathname.endsWith('count_tokens') ? 200 : 404, {'Content-Type': 'application/json'});

@@ -12,8 +12,23 @@ class TwoAgents : public AgentScene, public testing::WithParamInterface<Agent> {
   Agent other() const { return one() == Agent::claude ? Agent::codex : Agent::claude; }
 };
 
-INSTANTIATE_TEST_SUITE_P(Agents, TwoAgents, testing::Values(Agent::claude, Agent::codex),
-                         [](const auto& named) { return named.param == Agent::claude ? "Claude" : "Codex"; });
+std::string test_name(const testing::TestParamInfo<Agent>& named) {
+  constexpr const char* kNames[] = {"Claude", "Codex", "Gemini", "Copilot", "OpenCode"};
+  return kNames[static_cast<std::size_t>(named.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Agents, TwoAgents, testing::Values(Agent::claude, Agent::codex), test_name);
+
+// What holds for every host whose program can be run here.
+class AnyAgent : public AgentScene, public testing::WithParamInterface<Agent> {
+ protected:
+  Agent one() const { return GetParam(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Agents, AnyAgent,
+                         testing::Values(Agent::claude, Agent::codex, Agent::gemini, Agent::copilot,
+                                         Agent::opencode),
+                         test_name);
 
 TEST_P(TwoAgents, AWriteToAHeldFileIsDeniedAndGoesThroughAfterTheRelease) {
   const auto holder = start(other(), "holder.log",
@@ -31,8 +46,7 @@ TEST_P(TwoAgents, AWriteToAHeldFileIsDeniedAndGoesThroughAfterTheRelease) {
   ASSERT_TRUE(comes("denied")) << writer->out();
   EXPECT_EQ(read("src/a.txt"), "two\n") << "the write was not let through";
   const std::string told = read("writer.log");
-  const std::string who = other() == Agent::claude ? "claude-code" : "codex";
-  EXPECT_TRUE(contains(told, "src/a.txt is leased by " + who)) << told;
+  EXPECT_TRUE(contains(told, "src/a.txt is leased by " + name_of(other()))) << told;
   EXPECT_TRUE(contains(told, "try this write again once")) << told;
 
   ASSERT_TRUE(comes("released"));
@@ -68,7 +82,26 @@ TEST_P(TwoAgents, TwoSessionsOfOneAgentAreTwoOwners) {
   EXPECT_EQ(holder->wait().exit, 0);
 }
 
-TEST_P(TwoAgents, AShellsWriteToAHeldFileIsDenied) {
+TEST_P(AnyAgent, AWriteToAHeldFileIsDeniedAndOthersAreHeldUntilTheEnd) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.txt"}).exit, 0);
+
+  const auto agent = start(one(), "agent.log",
+                           prepared(one(), "src/a.txt",
+                                    {edit(one(), "src/a.txt", "one", "two"), add(one(), "src/new.txt"),
+                                     shell(one(), "touch held"), shell(one(), "true", "end")}));
+  ASSERT_TRUE(comes("held")) << agent->out();
+
+  EXPECT_EQ(read("src/a.txt"), "one\n");
+  EXPECT_TRUE(contains(read("agent.log"), "src/a.txt is leased by ann")) << read("agent.log");
+  EXPECT_EQ(read("src/new.txt"), "new\n") << read("agent.log");
+  EXPECT_TRUE(contains(as("x", {"status", "src/new.txt"}).out, name_of(one()))) << as("x", {"ls"}).out;
+
+  write("end", "");
+  EXPECT_EQ(agent->wait().exit, 0);
+  EXPECT_TRUE(is_free("src/new.txt")) << as("x", {"ls"}).out;
+}
+
+TEST_P(AnyAgent, AShellsWriteToAHeldFileIsDenied) {
   ASSERT_EQ(as("ann", {"acquire", "src/a.txt"}).exit, 0);
 
   const Ran ran = start(one(), "shell.log",
@@ -94,36 +127,39 @@ TEST_P(TwoAgents, TheEndOfASessionFreesItsFiles) {
   EXPECT_EQ(read("src/new.txt"), "new\n");
 }
 
-TEST_P(TwoAgents, AKilledAgentsFilesAreFreeAtOnce) {
+TEST_P(AnyAgent, AKilledAgentsFilesAreFreeAtOnce) {
   const auto holder = start(one(), "holder.log",
                             prepared(one(), "src/a.txt",
                                      {edit(one(), "src/a.txt", "one", "two"), shell(one(), "touch held"),
                                       shell(one(), "true", "never")}));
   ASSERT_TRUE(comes("held")) << holder->out();
+  EXPECT_FALSE(is_free("src/a.txt"));
   holder->signal(SIGKILL);
   holder->wait();
 
-  const Ran next =
-      start(other(), "next.log", prepared(other(), "src/a.txt", {edit(other(), "src/a.txt", "two", "three")}))
-          ->wait();
-
-  EXPECT_EQ(next.exit, 0);
-  EXPECT_EQ(read("src/a.txt"), "three\n") << read("next.log");
+  EXPECT_EQ(as("ann", {"gate", "src/a.txt"}).exit, 0);
   EXPECT_TRUE(contains(as("x", {"history", "src/a.txt"}).out, "owner_dead"));
 }
 
-TEST_P(TwoAgents, WithoutLeaseNoWriteGoesThroughUncheckedUnlessTheProjectSaysSo) {
+TEST_P(AnyAgent, WithoutLeaseNoWriteGoesThroughUncheckedUnlessTheProjectSaysSo) {
   take_lease_off_path();
   EXPECT_EQ(start(one(), "closed.log", {add(one(), "src/new.txt")})->wait().exit, 0);
   EXPECT_FALSE(std::filesystem::exists(path("src/new.txt"))) << read("closed.log");
 
   write(".leasehold.toml", "gate_fail_open = true\n");
-  ASSERT_EQ(as("x", {"init", "--agents", "claude-code,codex"}).exit, 0);
+  // Copilot runs Claude Code's hooks, too.
+  ASSERT_EQ(as("x", {"init", "--agents", "claude-code," + name_of(one())}).exit, 0);
   EXPECT_EQ(start(one(), "open.log", {add(one(), "src/new.txt")})->wait().exit, 0);
   EXPECT_EQ(read("src/new.txt"), "new\n") << read("open.log");
 }
 
-TEST_P(TwoAgents, ASubagentIsAnOwnerOfItsOwnUntilItStops) {
+class WithSubagents : public AnyAgent {};
+
+// Gemini's and Copilot's tool calls do not tell which subagent they are of.
+INSTANTIATE_TEST_SUITE_P(Agents, WithSubagents, testing::Values(Agent::claude, Agent::codex, Agent::opencode),
+                         test_name);
+
+TEST_P(WithSubagents, ASubagentIsAnOwnerOfItsOwnUntilItStops) {
   const auto main =
       start(one(), "main.log",
             {subagent(one(), "sub.log",
@@ -131,7 +167,7 @@ TEST_P(TwoAgents, ASubagentIsAnOwnerOfItsOwnUntilItStops) {
                        lease(one(), "gate src/new.txt && touch own"), shell(one(), "touch ready", "seen")}),
              lease(one(), "ls --json > after", "ready"), shell(one(), "true", "end")});
   ASSERT_TRUE(has_lines("sub.log", 3)) << main->out();
-  const std::string agent = one() == Agent::claude ? "claude-code" : "codex";
+  const std::string agent = name_of(one());
   const json::value during = json::parse(read("during"));
   const std::string sub(during.at("leases").at(0).at("agent_id").as_string());
   EXPECT_TRUE(sub.starts_with(agent + "/")) << sub;
