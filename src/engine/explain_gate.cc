@@ -75,7 +75,8 @@ std::string explain_loss(const Notice& notice, Time now) {
 }
 
 std::string explain_contention(const Contention& contention, Time now) {
-  const std::string held = fmt::format("held by {}", describe(contention.in_the_way.holder));
+  std::string held = fmt::format("held by {}", describe(contention.in_the_way.holder));
+  if (!contention.wanted.reason.empty()) held = fmt::format("{}; {}", contention.wanted.reason, held);
   if (contention.state == ContentionState::scheduled) {
     return fmt::format("{}; to be tried again in {}", held, ago(now, contention.retry_at));
   }

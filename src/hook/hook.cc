@@ -5,11 +5,14 @@
 #include <map>
 #include <memory>
 
+#include "hook/aftermath.h"
 #include "hook/asked_paths.h"
 #include "hook/reason.h"
+#include "hook/stale.h"
 #include "shell/disk_folder.h"
 #include "shell/place.h"
 #include "util/path_text.h"
+#include "util/resolve_path.h"
 #include "util/unique.h"
 #include "workspace/workspace.h"
 
@@ -19,6 +22,17 @@ namespace {
 bool is_gated(HookMoment moment) {
   return moment == HookMoment::before_write || moment == HookMoment::before_read ||
          moment == HookMoment::before_command;
+}
+
+bool is_over(HookMoment moment) {
+  return moment == HookMoment::after_write || moment == HookMoment::after_read ||
+         moment == HookMoment::after_command;
+}
+
+// As files are known whatever they are called.
+std::string resolved(const std::string& path) {
+  const auto found = resolve_path("/", path);
+  return found ? found->path : path;
 }
 
 bool may_write(HookMoment moment) {
@@ -52,7 +66,7 @@ HookAnswer HookCall::late_answer() const {
 
 HookAnswer HookCall::answer() {
   HookAnswer answer = decide();
-  if (answer.denies() || !event_) return answer;
+  if (answer.denies() || !answer.output.empty() || !event_) return answer;
   std::string problem = std::move(answer.problem);
   answer = allowance(host_, event_->moment);
   answer.problem = std::move(problem);
@@ -67,6 +81,7 @@ HookAnswer HookCall::decide() {
     return unchecked(event_.error());
   }
   if (is_gated(event_->moment)) return at_the_gate();
+  if (is_over(event_->moment)) return after();
   return event_->moment == HookMoment::other ? HookAnswer{} : tell();
 }
 
@@ -130,6 +145,7 @@ HookAnswer HookCall::at_the_gate() {
   for (auto& [root, part] : parts) {
     if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) return denied;
   }
+  if (!event_->command.empty()) note_command();
   return {};
 }
 
@@ -148,8 +164,57 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   const auto decided = workspace.client()->gate(request);
   if (!decided) return unchecked(decided.error());
   const auto* denied = std::get_if<Denied>(&decided->decision);
+  if (denied == nullptr && !read) {
+    if (const auto why = change_since_seen(workspace, *inside))
+      return denial(host_, event_->event_name, *why);
+  }
   if (denied == nullptr) return {};
   return denial(host_, event_->event_name, short_reason(*decided, *denied));
+}
+
+// The lease is the owner's by then, so that it can read the file again in peace.
+std::optional<std::string> HookCall::change_since_seen(OpenWorkspace& workspace,
+                                                       const std::vector<AskedPath>& asked) {
+  const auto tree = find_workspace(workspace.root());
+  const auto folder = tree ? SeenFiles::folder_of(*tree) : std::nullopt;
+  if (!folder) return std::nullopt;
+  SeenFiles seen(*folder, owner());
+  std::vector<std::string> paths;
+  for (const AskedPath& path : asked) paths.push_back(resolved(path.path));
+  if (auto why = stale_reason(workspace, seen, owner(), paths)) return why;
+  for (const std::string& path : paths) seen.note_write_begins(path);
+  return std::nullopt;
+}
+
+void HookCall::note_command() const {
+  const auto tree = find_workspace(cwd_);
+  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  if (folder) SeenFiles(*folder, owner()).note_command_begins();
+}
+
+// What a tool call left behind. Nothing that goes wrong here keeps anybody from working.
+HookAnswer HookCall::after() {
+  const auto tree = find_workspace(cwd_);
+  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  if (!folder) return {};
+  SeenFiles seen(*folder, owner());
+  for (const std::string& path : event_->paths) {
+    const std::string file = resolved(absolute(path));
+    if (below(file, tree->root)) seen.note(file);
+  }
+  return event_->moment == HookMoment::after_command ? after_command(*folder, seen) : HookAnswer{};
+}
+
+HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& seen) {
+  OpenOptions options = open_options(cwd_);
+  options.create = false;
+  const auto opened = open_workspace(options);
+  if (!opened) return opened.error().code == Code::not_found ? HookAnswer{} : told(opened);
+  const auto trespasses = find_trespasses(**opened, seen_folder, seen, owner());
+  if (!trespasses) return told(trespasses);
+  if (trespasses->empty()) return {};
+  record(**opened, {.owner = owner(), .process = (*opened)->caller_process()}, *trespasses);
+  return remark(host_, event_->event_name, aftermath_text(*trespasses));
 }
 
 HookAnswer HookCall::unchecked(const Error& error) const {
@@ -176,6 +241,9 @@ HookAnswer HookCall::tell() {
     case HookMoment::turn_failed:
       return told(client->release({.caller = caller, .which = {.all = true}}));
     case HookMoment::session_ended:
+      if (const auto tree = find_workspace(cwd_)) {
+        if (const auto folder = SeenFiles::folder_of(*tree)) SeenFiles(*folder, owner()).forget();
+      }
       return told(client->end_session(caller));
     case HookMoment::subagent_stopped: {
       Holder main = caller.holder;

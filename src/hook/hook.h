@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hook/hook_reply.h"
+#include "hook/seen_files.h"
 #include "leasehold/open.h"
 #include "shell/find_writes.h"
 
@@ -33,6 +34,10 @@ class HookCall {
   HookAnswer at_the_gate();
   HookAnswer gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes);
   std::vector<shell::Write> writes() const;
+  std::optional<std::string> change_since_seen(OpenWorkspace& workspace, const std::vector<AskedPath>& asked);
+  void note_command() const;
+  HookAnswer after();
+  HookAnswer after_command(const std::string& seen_folder, SeenFiles& seen);
   HookAnswer tell();
   HookAnswer unchecked(const Error& error) const;
   std::string absolute(const std::string& path) const;

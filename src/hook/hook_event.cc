@@ -44,6 +44,9 @@ constexpr EventName kEvents[] = {
 constexpr std::string_view kBeforeTool[] = {"PreToolUse",           "BeforeTool",     "preToolUse",
                                             "beforeShellExecution", "beforeReadFile", "tool.execute.before"};
 
+constexpr std::string_view kAfterTool[] = {"PostToolUse", "PostToolUseFailure", "AfterTool", "postToolUse",
+                                           "tool.execute.after"};
+
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -74,6 +77,7 @@ std::unexpected<Error> bad(std::string_view what) {
 struct Report {
   HookEvent event;
   bool is_before_tool = false;
+  bool is_after_tool = false;
   std::string tool;
   const json::value* arguments = &kNothing;
 };
@@ -131,6 +135,8 @@ Report windsurf_report(const json::object& payload) {
   if (report.arguments->is_object()) report.event.cwd = text(report.arguments->get_object(), "cwd");
   report.is_before_tool =
       report.event.event_name.starts_with("pre_") && report.event.event_name != "pre_user_prompt";
+  report.is_after_tool = report.event.event_name.starts_with("post_") &&
+                         !report.event.event_name.starts_with("post_cascade_response");
   report.tool = report.event.event_name.substr(report.event.event_name.find('_') + 1);
   return report;
 }
@@ -140,7 +146,8 @@ Report cline_report(const json::object& payload) {
   report.event = {.event_name = text(payload, "hookName"),
                   .session_id = text(payload, "taskId"),
                   .cwd = first_of_list(payload, "workspaceRoots")};
-  const json::value& call = at(payload, "preToolUse");
+  const json::value& call =
+      at(payload, report.event.event_name == "PostToolUse" ? "postToolUse" : "preToolUse");
   if (!call.is_object()) return report;
   report.tool = text(call.get_object(), "toolName");
   report.arguments = &at(call.get_object(), "parameters");
@@ -192,6 +199,19 @@ HookMoment moment_before(const ToolCall& call) {
   return HookMoment::other;
 }
 
+HookMoment moment_after(HookMoment before) {
+  switch (before) {
+    case HookMoment::before_write:
+      return HookMoment::after_write;
+    case HookMoment::before_read:
+      return HookMoment::after_read;
+    case HookMoment::before_command:
+      return HookMoment::after_command;
+    default:
+      return HookMoment::other;
+  }
+}
+
 Result<void> look_at_tool(const Report& report, HookEvent& event) {
   auto call = tool_call(report.tool, *report.arguments, event.host == HookHost::cursor);
   if (!call) return fail(call.error());
@@ -222,6 +242,9 @@ Result<HookEvent> parse_hook(HookHost host, std::string_view payload) {
   event.session_id = session_name(std::move(event.session_id));
   if (report.is_before_tool || contains(kBeforeTool, event.event_name)) {
     if (auto looked = look_at_tool(report, event); !looked) return fail(looked.error());
+  } else if (report.is_after_tool || contains(kAfterTool, event.event_name)) {
+    // What was not understood is over.
+    if (look_at_tool(report, event)) event.moment = moment_after(event.moment);
   } else if (const auto* known = std::ranges::find(kEvents, event.event_name, &EventName::name);
              known != std::end(kEvents)) {
     event.moment = known->moment;

@@ -14,6 +14,9 @@ enum class HookMoment {
   before_write,      // Files are about to be written.
   before_read,       // A file is about to be read.
   before_command,    // A shell is about to run `command`.
+  after_write,       // Files were written,
+  after_read,        // or read,
+  after_command,     // or a shell ran `command`.
   turn_started,      // Somebody asked the agent to go on.
   turn_stopped,      // It is done for now.
   turn_failed,       // It cannot go on.

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include "hook/staged_report.h"
+
 namespace leasehold {
 namespace {
 
@@ -68,7 +70,7 @@ TEST(HookEvent, EventsOfALife) {
   EXPECT_EQ(moment("SubagentStop"), HookMoment::subagent_stopped);
   EXPECT_EQ(moment("SessionEnd"), HookMoment::session_ended);
   EXPECT_EQ(moment("SessionStart"), HookMoment::other);
-  EXPECT_EQ(moment("PostToolUse"), HookMoment::other);
+  EXPECT_EQ(moment("PostToolUse"), HookMoment::other) << "of a tool that does nothing to files";
   EXPECT_EQ(moment("SomethingNew"), HookMoment::other);
 }
 
@@ -200,6 +202,21 @@ TEST(HookEvent, LivesOfOthers) {
   };
   for (const Report& report : reports)
     EXPECT_EQ(parsed(report.host, report.payload).moment, report.moment) << report.payload;
+}
+
+TEST(HookEvent, WhatWasDoneIsReportedToo) {
+  for (const HookHost host : all_hosts()) {
+    const StagedAgent agent = {.host = host, .session = "s", .root = "/w", .subagent = {}};
+    const HookEvent written = parsed(host, report_after_write(agent, "/w/a"));
+    EXPECT_EQ(written.moment, HookMoment::after_write) << word(host);
+    EXPECT_EQ(written.paths, std::vector<std::string>{"/w/a"}) << word(host);
+    const HookEvent ran = parsed(host, report_after_command(agent, "make"));
+    EXPECT_EQ(ran.moment, HookMoment::after_command) << word(host);
+    EXPECT_EQ(ran.command, "make") << word(host);
+  }
+  const std::string odd =
+      R"({"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Write","tool_input":{}})";
+  EXPECT_EQ(parsed(HookHost::codex, odd).moment, HookMoment::other) << "it is over, whatever it was";
 }
 
 TEST(HookEvent, HooksOfClaudeCodeThatOthersRunAreTheirs) {

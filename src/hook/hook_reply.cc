@@ -54,4 +54,20 @@ HookAnswer allowance(HookHost host, HookMoment moment) {
   return {.output = R"({"permission":"allow"})"};
 }
 
+HookAnswer remark(HookHost host, std::string_view event_name, std::string_view text) {
+  switch (host) {
+    case HookHost::cursor:
+      return {.output = json::serialize(json::object{{"additional_context", text}})};
+    case HookHost::cline:
+      return {.output = json::serialize(json::object{{"cancel", false}, {"contextModification", text}})};
+    // The plugin adds it to what the tool gave. Windsurf shows it to its user.
+    case HookHost::opencode:
+    case HookHost::windsurf:
+      return {.output = std::string(text)};
+    default:
+      return {.output = json::serialize(json::object{
+                  {"hookSpecificOutput", {{"hookEventName", event_name}, {"additionalContext", text}}}})};
+  }
+}
+
 }  // namespace leasehold

@@ -24,4 +24,7 @@ HookAnswer denial(HookHost host, std::string_view event_name, std::string_view r
 // Lets it go on: silence, where the host takes that for an answer.
 HookAnswer allowance(HookHost host, HookMoment moment);
 
+// Tells the model something about the tool call that was just made.
+HookAnswer remark(HookHost host, std::string_view event_name, std::string_view text);
+
 }  // namespace leasehold

@@ -33,6 +33,15 @@ TEST(HookReply, StatusTwoIsForHostsThatGoByIt) {
   }
 }
 
+TEST(HookReply, ARemarkIsNoDecision) {
+  for (const HookHost host : all_hosts()) {
+    const HookAnswer answer = remark(host, "PostToolUse", "look");
+    EXPECT_TRUE(answer.output.contains("look")) << word(host);
+    EXPECT_FALSE(answer.output.contains("eny") || answer.output.contains("true")) << answer.output;
+    EXPECT_EQ(answer.exit_status, 0);
+  }
+}
+
 TEST(HookReply, GoingOnIsSilence) {
   for (const HookHost host : all_hosts()) {
     const HookAnswer answer = allowance(host, HookMoment::before_write);

@@ -73,6 +73,29 @@ class HookTest : public testing::Test {
     return std::move(*opened);
   }
 
+  std::string after(const std::string& session, const std::string& tool, const std::string& file) const {
+    return call(fmt::format(
+                    R"({{"session_id":"{}","cwd":"{}","hook_event_name":"PostToolUse","tool_name":"{}",
+                       "tool_input":{{"file_path":"{}"}}}})",
+                    session, root(), tool, root() + '/' + file))
+        .output;
+  }
+
+  std::string after_shell(const std::string& session, const std::string& command) const {
+    return call(report_after_command(
+                    {.host = HookHost::claude_code, .session = session, .root = root(), .subagent = {}},
+                    command))
+        .output;
+  }
+
+  // As its tool does: asked, written, reported.
+  std::string write_as(const std::string& session, const std::string& file, const std::string& text) const {
+    std::string denied = edit(session, file);
+    if (!denied.empty()) return denied;
+    write(file, text);
+    return after(session, "Edit", file);
+  }
+
   // agent@session of each holder.
   std::string holders(const std::string& key) const {
     std::string text;
@@ -195,6 +218,84 @@ TEST_F(HookTest, ManyFilesAreLookedAtAndNotTaken) {
   EXPECT_EQ(holders("/f7"), "");
   EXPECT_EQ(edit("s1", "f7"), "");
   EXPECT_TRUE(mentions(shell("s2", "touch f{1..200}"), "f7 is leased"));
+}
+
+TEST_F(HookTest, WhatACommandDidUnseenToAnothersFileIsNoticed) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell("s2", "make"), "");
+  EXPECT_EQ(after_shell("s2", "make"), "") << "nothing happened";
+
+  ASSERT_EQ(shell("s2", "make"), "");
+  write("a", "three");
+  const std::string remark = after_shell("s2", "make");
+
+  EXPECT_TRUE(mentions(remark, R"("additionalContext":"Changed while your command ran)")) << remark;
+  EXPECT_TRUE(mentions(remark, "a (leased by claude-code)")) << remark;
+  const auto events = open()->client()->history({.path = "/a"});
+  ASSERT_TRUE(events);
+  EXPECT_EQ(events->back().owner.session_id, "s2");
+  EXPECT_TRUE(mentions(events->back().reason, "changed while a command of its ran; held by claude-code"))
+      << events->back().reason;
+
+  const std::string told = edit("s1", "a");
+  EXPECT_TRUE(mentions(told, "a was changed by claude-code")) << "its holder learns it, too: " << told;
+  EXPECT_EQ(edit("s1", "a"), "") << "once";
+}
+
+TEST_F(HookTest, WhatItsHolderWroteMeanwhileIsNobodyElsesDoing) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell("s2", "make"), "");
+  ASSERT_EQ(write_as("s1", "a", "three"), "");
+  EXPECT_EQ(after_shell("s2", "make"), "");
+
+  ASSERT_EQ(shell("s2", "make"), "");
+  ASSERT_EQ(edit("s1", "a"), "");
+  write("a", "four");
+  EXPECT_EQ(after_shell("s2", "make"), "") << "it is just at it";
+  ASSERT_EQ(shell("s1", "make"), "");
+  write("a", "five");
+  EXPECT_EQ(after_shell("s1", "make"), "") << "by a command of its own";
+  EXPECT_EQ(edit("s1", "a"), "");
+}
+
+TEST_F(HookTest, AFileThatAnotherChangedSinceItWasSeenIsReadAgainFirst) {
+  write("a", "one");
+  ASSERT_EQ(edit("s3", "other"), "") << "there is a store";
+  EXPECT_EQ(after("s1", "Read", "a"), "");
+  ASSERT_EQ(write_as("s2", "a", "two"), "");
+  ASSERT_EQ(tell("s2", "SessionEnd"), "");
+
+  const std::string told = edit("s1", "a");
+
+  EXPECT_TRUE(mentions(told, "a was changed by claude-code at 2")) << told;
+  EXPECT_TRUE(mentions(told, "Read it again")) << told;
+  EXPECT_EQ(holders("/a"), "claude-code@s1 ") << "nobody takes it meanwhile";
+  EXPECT_EQ(edit("s1", "a"), "") << "it is told once";
+}
+
+TEST_F(HookTest, AFileThatWasReadAgainIsWrittenAtOnce) {
+  write("a", "one");
+  ASSERT_EQ(edit("s3", "other"), "");
+  EXPECT_EQ(after("s1", "Read", "a"), "");
+  ASSERT_EQ(write_as("s2", "a", "two"), "");
+  ASSERT_EQ(tell("s2", "SessionEnd"), "");
+  EXPECT_EQ(after("s1", "Read", "a"), "");
+  EXPECT_EQ(edit("s1", "a"), "");
+}
+
+TEST_F(HookTest, WhatNoOtherOwnerChangedIsNoMatter) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  write("a", "three");
+  EXPECT_EQ(edit("s1", "a"), "") << "a person's editor, or its own shell";
+
+  write("b", "one");
+  EXPECT_EQ(after("s1", "Read", "b"), "");
+  ASSERT_EQ(edit("s2", "b"), "");
+  ASSERT_EQ(tell("s2", "SessionEnd"), "");
+  EXPECT_EQ(edit("s1", "b"), "") << "held, but not changed";
 }
 
 TEST_F(HookTest, TheEndOfASessionFreesItsFiles) {

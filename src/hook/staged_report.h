@@ -18,5 +18,8 @@ struct StagedAgent {
 std::string report_of_write(const StagedAgent& agent, const std::string& file);
 // Before its shell runs this line.
 std::string report_of_command(const StagedAgent& agent, const std::string& line);
+// After it did.
+std::string report_after_write(const StagedAgent& agent, const std::string& file);
+std::string report_after_command(const StagedAgent& agent, const std::string& line);
 
 }  // namespace leasehold

@@ -56,6 +56,8 @@ std::vector<HookGroup> claude_groups(const HookWishes& wishes) {
       {"PreToolUse", std::string("Write|Edit|MultiEdit|NotebookEdit") + (wishes.reads ? "|Read" : ""),
        claude_handler(!wishes.fail_open)},
       {"PreToolUse", "Bash", plain},
+      {"PostToolUse", "Write|Edit|MultiEdit|NotebookEdit|Read|Bash", plain},
+      {"PostToolUseFailure", "Bash", plain},
       {"SubagentStop", "", plain},
       {"Stop", "", plain},
       {"StopFailure", "", plain},
@@ -70,6 +72,7 @@ std::vector<HookGroup> codex_groups(const HookWishes& wishes) {
       {"UserPromptSubmit", "", plain},
       {"PreToolUse", "apply_patch", wishes.fail_open ? plain : handler(or_block(HookHost::codex))},
       {"PreToolUse", "Bash", plain},
+      {"PostToolUse", "apply_patch|Bash", plain},
       {"SubagentStop", "", plain},
       {"Stop", "", plain},
       {"SessionEnd", "", handler(command_of(HookHost::codex), kEndTimeoutSeconds)},
@@ -85,6 +88,7 @@ std::vector<HookGroup> gemini_groups(const HookWishes& wishes) {
       {"BeforeTool", fmt::format("^(write_file|replace{})$", wishes.reads ? "|read_file" : ""),
        wishes.fail_open ? plain : handler(or_block(HookHost::gemini), kTimeout)},
       {"BeforeTool", "^run_shell_command$", plain},
+      {"AfterTool", "^(write_file|replace|read_file|run_shell_command)$", plain},
       {"AfterAgent", "", plain},
       {"SessionEnd", "", plain},
   };
@@ -101,6 +105,8 @@ std::vector<HookGroup> copilot_groups(const HookWishes& wishes) {
       {"PreToolUse", std::string("Write|Edit") + (wishes.reads ? "|Read" : ""),
        wishes.fail_open ? plain : handler(fmt::format("{} || echo '{}'", command, no))},
       {"PreToolUse", "Bash", plain},
+      {"PostToolUse", "Write|Edit|Read|Bash", plain},
+      {"PostToolUseFailure", "Bash", plain},
       {"Stop", "", plain},
       {"SessionEnd", "", plain},
   };
@@ -122,6 +128,7 @@ std::vector<HookGroup> cursor_groups(const HookWishes& wishes) {
           std::string("Write|Delete|Edit|StrReplace|ApplyPatch|EditNotebook") + (wishes.reads ? "|Read" : ""),
           !wishes.fail_open),
       flat("beforeShellExecution", "", false),
+      flat("postToolUse", "Write|Delete|Edit|StrReplace|ApplyPatch|EditNotebook|Read|Shell", false),
       flat("stop", "", false),
       flat("sessionEnd", "", false),
   };
@@ -138,6 +145,9 @@ std::vector<HookGroup> windsurf_groups(const HookWishes& wishes) {
       flat("pre_user_prompt", plain),
       flat("pre_write_code", wishes.fail_open ? plain : or_block(HookHost::windsurf)),
       flat("pre_run_command", plain),
+      flat("post_write_code", plain),
+      flat("post_read_code", plain),
+      flat("post_run_command", plain),
       flat("post_cascade_response", plain),
   };
   if (wishes.reads) groups.push_back(flat("pre_read_code", plain));

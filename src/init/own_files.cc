@@ -46,6 +46,11 @@ export const Leasehold = async ({{ directory }}) => ({{
     if (answer.status === 2) throw new Error(answer.stderr.trim());
     if (answer.status !== 0 && blocks && writing.includes(tool)) throw new Error("{problem}");
   }},
+  "tool.execute.after": async ({{ tool, sessionID, args }}, output) => {{
+    if (tool !== "read" && !asked.includes(tool)) return;
+    const answer = tell("tool.execute.after", sessionID, {{ tool, args, directory }});
+    if (answer.stdout) output.output += "\n\n" + answer.stdout;
+  }},
   "shell.env": async ({{ sessionID }}, {{ env }}) => {{
     if (sessionID) env.OPENCODE_SESSION_ID = named(root(sessionID));
   }},
@@ -71,8 +76,8 @@ exit 0
 )";
 constexpr std::string_view kCline = "lease hook cline || exit 0\n";
 
-constexpr std::string_view kClineEvents[] = {"PreToolUse", "UserPromptSubmit", "TaskStart",
-                                             "TaskResume", "TaskCancel",       "TaskComplete"};
+constexpr std::string_view kClineEvents[] = {"PreToolUse", "PostToolUse", "UserPromptSubmit", "TaskStart",
+                                             "TaskResume", "TaskCancel",  "TaskComplete"};
 
 std::vector<OwnFile> cline_files(const HookWishes& wishes) {
   std::vector<OwnFile> files;

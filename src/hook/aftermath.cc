@@ -1,0 +1,81 @@
+#include "hook/aftermath.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "model/scope.h"
+#include "util/path_text.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+FileTime time_of(const timespec& time) {
+  return FileTime(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
+
+// Also when it was moved here or its mode changed. A file that is gone changed when its folder did.
+bool changed_since(const std::string& path, FileTime began) {
+  struct stat found{};
+  if (::stat(path.c_str(), &found) == 0)
+    return std::max(time_of(found.st_mtim), time_of(found.st_ctim)) >= began;
+  return ::stat(std::string(parent_of(path)).c_str(), &found) == 0 && time_of(found.st_mtim) >= began;
+}
+
+bool is_own_doing(const std::string& path, const SeenFiles& holder) {
+  if (holder.is_being_written(path)) return true;
+  const auto seen = holder.find(path);
+  // One that nobody ever saw there need not have been.
+  if (!seen) return !state_of(path).is_there();
+  return seen->state == state_of(path);
+}
+
+}  // namespace
+
+Result<std::vector<Trespass>> find_trespasses(OpenWorkspace& workspace, const std::string& seen_folder,
+                                              SeenFiles& own, const Owner& owner) {
+  const auto began = own.command_began();
+  const auto leases = workspace.client()->leases();
+  if (!leases) return fail(leases.error());
+  std::vector<Trespass> trespasses;
+  for (const Lease& lease : *leases) {
+    if (lease.subtree || !is_path(lease.path)) continue;
+    const std::string path = join(workspace.root(), lease.path.substr(1));
+    if (lease.holder.owner == owner) {
+      if (const auto seen = own.find(path); !seen || seen->state != state_of(path)) own.note(path);
+    } else if (began && changed_since(path, *began) &&
+               !is_own_doing(path, SeenFiles(seen_folder, lease.holder.owner))) {
+      trespasses.push_back({lease.path.substr(1), lease});
+    }
+  }
+  return trespasses;
+}
+
+void record(OpenWorkspace& workspace, const Holder& who, const std::vector<Trespass>& trespasses) {
+  for (const Trespass& trespass : trespasses) {
+    GateRequest request;
+    request.wanted.caller.holder = who;
+    request.wanted.paths = {{.path = trespass.lease.path}};
+    request.wanted.reason = kByCommand;
+    [[maybe_unused]] const auto denied = workspace.client()->gate(request);
+  }
+}
+
+std::string aftermath_text(const std::vector<Trespass>& trespasses) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, trespasses.size()); ++i) {
+    text += fmt::format("{}{} (leased by {})", i == 0 ? "" : ", ", in_sentence(trespasses[i].path),
+                        in_sentence(trespasses[i].lease.holder.owner.agent_id));
+  }
+  if (trespasses.size() > kShown) text += fmt::format(" and {} more", trespasses.size() - kShown);
+  return fmt::format(
+      "Changed while your command ran, although others hold it: {}. If your command did that, undo it there "
+      "and "
+      "leave the file to its holder; say so in your report. It was recorded (lease history).",
+      text);
+}
+
+}  // namespace leasehold

@@ -1,0 +1,29 @@
+// The look after a command that could not be read: what it changed of others' files.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hook/git_hook.h"
+#include "hook/seen_files.h"
+#include "leasehold/open.h"
+
+namespace leasehold {
+
+// In history, with the contention of whoever did it.
+inline constexpr std::string_view kByCommand = "changed while a command of its ran";
+
+// Which files that others hold changed since the owner's last command began, and not by their holders' own
+// tools. Only what is leased by name is looked at: one look at the store, and one at each such file. Also
+// notes what became of the owner's own files. Errors: those of the store.
+Result<std::vector<Trespass>> find_trespasses(OpenWorkspace& workspace, const std::string& seen_folder,
+                                              SeenFiles& own, const Owner& owner);
+
+// Puts it into history, for operators, as a denied write of `who`; so the gate's protocol begins with it.
+void record(OpenWorkspace& workspace, const Holder& who, const std::vector<Trespass>& trespasses);
+
+// For the model whose command it was.
+std::string aftermath_text(const std::vector<Trespass>& trespasses);
+
+}  // namespace leasehold

@@ -1,0 +1,77 @@
+// What an owner last saw of files on this machine's disk: so that it can be told when another changed one
+// since, and so that its own writes are told from others'.
+//
+// One small file of lines for each owner, beside the embedded store: inodes and times of this machine mean
+// nothing on another, so a shared store is no place for them. A line that is lost costs a question that is
+// not asked.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "leasehold/lease.h"
+#include "workspace/workspace.h"
+
+namespace leasehold {
+
+// By the clock that file systems stamp with.
+using FileTime = std::chrono::sys_time<std::chrono::nanoseconds>;
+FileTime file_clock_now();
+
+struct FileState {
+  std::uint64_t inode = 0;  // 0: there is none.
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+
+  bool is_there() const { return inode != 0; }
+  bool operator==(const FileState&) const = default;
+};
+FileState state_of(const std::string& path);
+
+struct SeenFile {
+  FileTime at;
+  FileState state;
+  std::string content;  // A hash; empty: it was too large, or not there.
+};
+
+class SeenFiles {
+ public:
+  // Where they are kept. Nothing: the workspace has no place for them.
+  static std::optional<std::string> folder_of(const Workspace& workspace);
+
+  SeenFiles(const std::string& folder, const Owner& owner);
+
+  // Paths are absolute. Nothing: it was not seen.
+  std::optional<SeenFile> find(const std::string& path) const;
+  // Whether it is about to be written, or was just now: then nobody can tell who wrote it.
+  bool is_being_written(const std::string& path) const;
+  std::optional<FileTime> command_began() const { return command_began_; }
+
+  // Has it another content than when it was seen? One that was not seen has not.
+  bool has_changed(const std::string& path) const;
+
+  void note(const std::string& path);  // It sees the file as it is now.
+  void note_write_begins(const std::string& path);
+  void note_command_begins();
+
+  // The owner is gone. Takes along what owners left behind who did not say so.
+  void forget() const;
+
+ private:
+  void read();
+  void take(char kind, const std::string& path, const SeenFile& seen);
+  void append(char kind, const std::string& path, const SeenFile& seen);
+  void write_anew() const;
+
+  std::string folder_;
+  std::string file_;
+  std::size_t bytes_ = 0;
+  std::map<std::string, SeenFile> seen_;
+  std::map<std::string, FileTime> begun_;
+  std::optional<FileTime> command_began_;
+};
+
+}  // namespace leasehold

@@ -1,0 +1,67 @@
+#include "hook/stale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hook/aftermath.h"
+#include "util/rfc3339.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+// Whether this line of history means that its owner could write the file, or did.
+bool may_have_written(const Event& event) {
+  switch (event.type) {
+    case EventType::acquired:
+    case EventType::renewed:
+    case EventType::upgraded:
+    case EventType::released:
+    case EventType::expired:
+      return true;
+    case EventType::contended:
+    case EventType::halted:
+      return event.reason.contains(kByCommand);
+    default:
+      return false;
+  }
+}
+
+// The last of the others who had the file since then, or wrote it without having it. Nobody: it was changed
+// by the owner itself, or by somebody who does not ask us, which is not for us to judge.
+std::optional<std::string> who_changed(Client& client, const Owner& owner, const std::string& key,
+                                       FileTime since) {
+  const auto events =
+      client.history({.path = key, .since = std::chrono::floor<std::chrono::microseconds>(since)});
+  if (!events) return std::nullopt;
+  std::optional<std::string> who;
+  for (const Event& event : *events) {
+    if (event.owner != owner && may_have_written(event)) who = event.owner.agent_id;
+  }
+  return who;
+}
+
+}  // namespace
+
+std::optional<std::string> stale_reason(OpenWorkspace& workspace, SeenFiles& seen, const Owner& owner,
+                                        const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const auto known = seen.find(path);
+    if (!known || !seen.has_changed(path)) continue;
+    const auto key = workspace.key_if_inside(path, {.literal = true});
+    if (!key || !*key) continue;
+    const auto who = who_changed(*workspace.client(), owner, **key, known->at);
+    seen.note(path);
+    if (!who) continue;
+    const std::chrono::nanoseconds modified(known->state.is_there() ? state_of(path).modified_ns : 0);
+    const std::string when =
+        to_rfc3339(WallTime(std::chrono::duration_cast<std::chrono::microseconds>(modified)));
+    return fmt::format(
+        "Not written yet: {} was changed by {} at {}, after you last saw it. Read it again, then write.",
+        in_sentence((*key)->substr(1)), in_sentence(*who), when);
+  }
+  return std::nullopt;
+}
+
+}  // namespace leasehold
