@@ -69,10 +69,11 @@ class AgentScene : public Scene {
   }
   // As many lines as this are in a log: so many calls of tools were answered.
   bool has_lines(const std::string& file, long count) const {
-    return eventually([&] {
+    const auto has_them = [&] {
       const std::string text = read(file);
       return std::ranges::count(text, '\n') >= count;
-    });
+    };
+    return eventually(has_them) || eventually(has_them) || eventually(has_them);
   }
 
   std::string script(const std::string& log, const std::vector<Step>& steps) const {
@@ -218,6 +219,7 @@ class AgentScene : public Scene {
     return {"PATH=" + binaries_ + "/usr/local/bin:/usr/bin:/bin", "HOME=" + root() + "/.home",
             "GEMINI_CLI_HOME=" + root() + "/.home", "GEMINI_API_KEY=none",
             "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:" + port_, "GEMINI_CLI_TRUST_WORKSPACE=true",
+            "GEMINI_CLI_NO_RELAUNCH=true",  // One process: the one that a test kills.
             "COPILOT_HOME=" + root() + "/.home/copilot", "COPILOT_OFFLINE=true",
             "COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:" + port_ + "/v1", "COPILOT_PROVIDER_API_KEY=none",
             "COPILOT_MODEL=gpt-4.1", "XDG_CONFIG_HOME=" + root() + "/.home/config",

@@ -19,7 +19,15 @@ class Scene : public testing::Test {
     for (const char* file : {".leasehold.toml", "src/a.ts", "src/b.ts", "tests/a.test.ts", "docs/x.md"})
       add(file);
   }
-  ~Scene() override { std::filesystem::remove_all(root_); }
+  // What a killed program started may still write there.
+  ~Scene() override {
+    std::error_code problem;
+    for (int i = 0; i < 100; ++i) {
+      std::filesystem::remove_all(root_, problem);
+      if (!problem) return;
+      usleep(50'000);
+    }
+  }
 
   void add(const std::string& file) const {
     const std::filesystem::path path = root_ + "/" + file;
