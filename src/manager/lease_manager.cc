@@ -36,12 +36,6 @@ LeaseManager::LeaseManager(Environment environment, Store& store, std::string wo
 
 GroupId LeaseManager::new_group() { return {make_uuid(environment_.random)}; }
 
-Result<AcquireAnswer> LeaseManager::acquire(const AcquireRequest& request) {
-  auto answer = acquire(request, new_group());
-  clean_up_if_due();
-  return answer;
-}
-
 std::optional<AcquireAnswer> LeaseManager::refused_by_room(const AcquireRequest& request) const {
   if (request.room.empty() || !rooms_->is_busy(request.room)) return std::nullopt;
   AcquireAnswer answer = {

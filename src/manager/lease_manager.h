@@ -27,6 +27,7 @@ struct ManagerOptions {
   // Given: the policy is what it makes of the store's settings, read again every few seconds; and acquires
   // clean up by the way. Else it is the manager's own for good.
   std::shared_ptr<Configuration> configuration;
+  bool cleans_up = true;         // False: somebody else does, and acquires never.
   LogSink log;                   // Empty: nothing is logged.
   std::shared_ptr<Rooms> rooms;  // Of the process; nothing: of this manager alone.
 };
@@ -83,34 +84,31 @@ class LeaseManager final : public Client {
   Result<void> sweep_dead(Swept& total);
   Result<std::size_t> forget(Duration history_life);
 
+  // One step of sweep(), for those who must not keep others from the store for long: looks at no more than
+  // `limit` leases and waiting requests. True: there may be more.
+  Result<bool> sweep_some(std::size_t limit, Swept& total);
+
+  // The policy as it is now.
+  std::shared_ptr<const Policy> policy();
+
   Rooms& rooms() { return *rooms_; }
 
  private:
+  friend class Waiter;
+
   template <class Answer, class Begin, class Decide>
   Result<Answer> run(const Begin& begin, const Caller* caller, const Decide& decide);
   template <class Answer, class Decide>
   Result<Answer> change(const Footprint& footprint, const Caller* caller, const Decide& decide);
   template <class Answer, class Decide>
   Result<Answer> look(const Footprint& footprint, const Decide& decide, const Caller* caller = nullptr);
-  // What a wait listens to.
-  struct WaitOn {
-    int bell = -1;
-    int cancelled = -1;
-    bool look_now = false;
-  };
-  Result<AcquireAnswer> wait_for(const Caller& caller, const GroupId& ticket, AcquireAnswer first,
-                                 const WaitOn& on);
   GroupId new_group();
-  // The policy as it is now.
-  std::shared_ptr<const Policy> policy();
   void load_settings();
   void clean_up_if_due();
   Result<bool> claim_cleanup(const Policy& policy);
 
   // A busy room's answer, before the store is touched.
   std::optional<AcquireAnswer> refused_by_room(const AcquireRequest& request) const;
-  // The profile's attempts at one acquire call, logged as one.
-  Result<AcquireAnswer> acquire(const AcquireRequest& request, const GroupId& group);
   Result<AcquireAnswer> attempt(const AcquireRequest& request, const GroupId& group, bool is_retry);
   Error as_lock_error(const AcquireRequest& request, const GroupId& group, const Error& error);
   Footprint footprint_to_acquire(const AcquireRequest& request);

@@ -47,18 +47,24 @@ std::vector<Id> take_last(std::vector<Id>& ids, std::size_t most) {
 
 }  // namespace
 
+Result<bool> LeaseManager::sweep_some(std::size_t limit, Swept& total) {
+  const auto step =
+      change<SweepStep>({.workspace = workspace_, .gives_back = true}, nullptr,
+                        [&](Transaction& transaction, const Context& context) -> Result<SweepStep> {
+                          return leasehold::sweep(transaction, context, limit);
+                        });
+  if (!step) return fail(step.error());
+  total.ended += step->swept.ended;
+  total.dropped += step->swept.dropped;
+  return step->more;
+}
+
 Result<Swept> LeaseManager::sweep(bool dead_owners) {
   Swept total;
   for (bool more = true; more;) {
-    const auto step =
-        change<SweepStep>({.workspace = workspace_, .gives_back = true}, nullptr,
-                          [&](Transaction& transaction, const Context& context) -> Result<SweepStep> {
-                            return leasehold::sweep(transaction, context, kSweepBatch);
-                          });
+    const auto step = sweep_some(kSweepBatch, total);
     if (!step) return fail(step.error());
-    total.ended += step->swept.ended;
-    total.dropped += step->swept.dropped;
-    more = step->more;
+    more = *step;
   }
   if (dead_owners) {
     if (const auto dead = sweep_dead(total); !dead) return fail(dead.error());
@@ -169,7 +175,7 @@ void LeaseManager::load_settings() {
 
 // Whoever acquires when it is time, in whichever process, does it for all.
 void LeaseManager::clean_up_if_due() {
-  if (!options_.configuration) return;
+  if (!options_.configuration || !options_.cleans_up) return;
   std::shared_ptr<const Policy> policy;
   {
     const std::lock_guard lock(policy_mutex_);

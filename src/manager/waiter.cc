@@ -1,0 +1,231 @@
+// How a request waits: asleep until its bell rings or somebody in its way may have run out, and never for
+// good because of one bad answer.
+#include "manager/waiter.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "env/liveness.h"
+#include "manager/lease_manager.h"
+#include "manager/logging.h"
+
+namespace leasehold {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A bell can be lost with the machine that should have rung it; a waiter looks again by itself.
+constexpr Duration kSafetyPoll = 1s;
+
+// A store that is restarted or busy is back soon; asking more often would only keep it busy.
+constexpr Duration kRetryPause = 200ms;
+
+// How long a waiter may sleep: until somebody in its way may run out, or its own time is up.
+Duration time_to_next_look(const Queued& queued) {
+  Time next = queued.wait_until;
+  for (const Blocked& blocked : queued.blocked) {
+    if (blocked.expires_at > queued.at) next = std::min(next, blocked.expires_at);
+  }
+  return std::clamp(std::chrono::ceil<Duration>(next - queued.at), Duration(1), kSafetyPoll);
+}
+
+// Enough to see who dies; should there be more, the safety poll finds out.
+constexpr std::size_t kWatchedMax = 32;
+
+// The request still waits, as far as anybody knows, and looking again is safe.
+bool may_pass(Code code) {
+  return code == Code::unavailable || code == Code::transaction_conflict || code == Code::outcome_unknown;
+}
+
+bool may_help_to_try_again(const AcquireRequest& request, const Result<AcquireAnswer>& answer) {
+  if (answer) {
+    const auto* refused = std::get_if<Refused>(&answer->decision);
+    return refused != nullptr && refused->code == Code::busy;
+  }
+  const Code code = answer.error().code;
+  // Whoever may have got a place in the queue must not ask for another.
+  if (code == Code::outcome_unknown) return !request.wait;
+  return code == Code::unavailable || code == Code::transaction_conflict;
+}
+
+}  // namespace
+
+Watch::Watch(LivenessProbe& liveness, const std::vector<Blocked>& blocked) {
+  std::set<Process> processes;
+  for (const Blocked& one : blocked) {
+    if (one.holder.process && processes.size() < kWatchedMax) processes.insert(*one.holder.process);
+  }
+  for (const Process& process : processes) {
+    if (const int fd = liveness.watch(process); fd >= 0) fds_.push_back(fd);
+  }
+}
+
+Watch::Watch(Watch&& other) noexcept : fds_(std::exchange(other.fds_, {})) {}
+
+Watch& Watch::operator=(Watch&& other) noexcept {
+  std::swap(fds_, other.fds_);
+  return *this;
+}
+
+Watch::~Watch() {
+  for (const int fd : fds_) close(fd);
+}
+
+Waiter::Waiter(LeaseManager& manager, AcquireRequest request, Until until)
+    : manager_(manager), request_(std::move(request)), until_(until) {}
+
+Waiter::Waiter(LeaseManager& manager, Caller caller, GroupId ticket)
+    : manager_(manager), until_(Until::decided), ticket_(std::move(ticket)), queued_(true) {
+  request_.caller = std::move(caller);
+}
+
+void Waiter::look() {
+  before_ = {.attempts = attempts_, .counted = counted_, .queued = queued_, .told = told_.size()};
+  if (queued_) {
+    if (!bell_) {
+      auto bell = manager_.store_.listen(ticket_);
+      if (!bell) return finish(fail(bell.error()));
+      bell_ = std::move(*bell);
+    }
+    wait_on(manager_.poll(request_.caller, ticket_));
+  } else if (attempts_ == 0) {
+    begin();
+  } else {
+    attempt();
+  }
+}
+
+void Waiter::begin() {
+  if (const auto policy = manager_.policy();
+      until_ != Until::queued && !request_.wait && policy->waiting_allowed) {
+    request_.wait = policy->wait_max;
+  }
+  if (auto refused = manager_.refused_by_room(request_)) return finish(std::move(*refused));
+  ticket_ = manager_.new_group();
+  if (until_ == Until::decided && request_.wait) {
+    // Opened before the ticket exists, so that no ring is missed.
+    auto bell = manager_.store_.listen(ticket_);
+    if (!bell) return finish(fail(bell.error()));
+    bell_ = std::move(*bell);
+  }
+  attempt();
+}
+
+// As often as the profile says, as long as trying again may help.
+void Waiter::attempt() {
+  const auto policy = manager_.policy();
+  auto answer = manager_.attempt(request_, ticket_, counted_);
+  if (++attempts_ < policy->attempts && may_help_to_try_again(request_, answer)) {
+    counted_ = counted_ || answer || answer.error().code == Code::outcome_unknown;
+    pause_ = policy->attempt_pause;
+    return;
+  }
+  if (!answer && policy->session_locks)
+    answer = fail(manager_.as_lock_error(request_, ticket_, answer.error()));
+  log_acquire(manager_.options_.log, request_, answer);
+  manager_.clean_up_if_due();
+  settle(std::move(answer));
+}
+
+void Waiter::settle(Result<AcquireAnswer> answer) {
+  const auto* queued = answer ? std::get_if<Queued>(&answer->decision) : nullptr;
+  if (queued == nullptr || until_ != Until::decided) return finish(std::move(answer));
+  queued_ = true;
+  began_ = std::chrono::steady_clock::now();
+  if (queued->ticket == ticket_) return wait_on(std::move(answer));
+  // It waited before, by an earlier try under the same idempotency key.
+  ticket_ = queued->ticket;
+  auto bell = manager_.store_.listen(ticket_);
+  if (!bell) return finish(fail(bell.error()));
+  bell_ = std::move(*bell);
+  wait_on(std::move(answer));
+  pause_ = Duration::zero();  // It may have rung before anybody listened.
+}
+
+void Waiter::wait_on(Result<AcquireAnswer> answer) {
+  // A bell that has rung stays rung: listening to it after an error would ask without pause.
+  hears_bell_ = answer.has_value();
+  watch_ = Watch();
+  pause_ = kRetryPause;
+  if (answer) {
+    std::ranges::move(answer->notices, std::back_inserter(told_));
+    const auto* queued = std::get_if<Queued>(&answer->decision);
+    if (queued == nullptr) {
+      return finish(AcquireAnswer{std::move(answer->decision), std::exchange(told_, {})});
+    }
+    // The store's clock cannot be asked when it does not answer, so this is measured here.
+    patience_ = std::chrono::steady_clock::now() + (queued->wait_until - queued->at);
+    pause_ = time_to_next_look(*queued);
+    last_ = *queued;
+    watch_ = Watch(manager_.environment_.liveness, queued->blocked);
+  } else if (!may_pass(answer.error().code)) {
+    finish(std::move(answer));
+  } else if (std::chrono::steady_clock::now() >= patience_) {
+    // Perhaps the store hears this. Else the wait ends there by its time.
+    std::ignore = manager_.cancel(request_.caller, ticket_);
+    finish(std::move(answer));
+  }
+}
+
+void Waiter::finish(Result<AcquireAnswer> answer) {
+  answer_ = std::move(answer);
+  watch_ = Watch();
+  if (queued_ && began_ != std::chrono::steady_clock::time_point())
+    waited_ = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
+}
+
+void Waiter::give_up() {
+  Duration waited{};
+  if (queued_) {
+    if (auto gave_up = manager_.cancel(request_.caller, ticket_); !gave_up)
+      return finish(fail(gave_up.error()));
+    waited = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
+  }
+  finish(AcquireAnswer{Refused{Code::lost, "The wait was cancelled. Nothing is held or queued.", {}, waited},
+                       std::exchange(told_, {})});
+}
+
+void Waiter::undo() {
+  answer_.reset();
+  attempts_ = before_.attempts;
+  counted_ = before_.counted;
+  queued_ = before_.queued;
+  told_.resize(std::min(before_.told, told_.size()));
+}
+
+Waiter::Pause Waiter::pause() const {
+  Pause pause = {.fds = watch_.fds(), .at_most = pause_};
+  if (hears_bell_ && bell_) pause.fds.push_back(bell_->fd());
+  return pause;
+}
+
+Result<AcquireAnswer> run_to_end(Waiter& waiter, int cancelled) {
+  for (;;) {
+    waiter.look();
+    if (waiter.answer()) return waiter.take_answer();
+    const Waiter::Pause pause = waiter.pause();
+    std::vector<pollfd> fds = {{cancelled, POLLIN, 0}};  // A negative one is passed over.
+    for (const int fd : pause.fds) fds.push_back({fd, POLLIN, 0});
+    poll(fds.data(), fds.size(), static_cast<int>(pause.at_most.count()));
+    if (fds.front().revents == 0) continue;
+    waiter.give_up();
+    return waiter.take_answer();
+  }
+}
+
+Result<AcquireAnswer> LeaseManager::acquire(const AcquireRequest& request) {
+  Waiter waiter(*this, request, Waiter::Until::queued);
+  return run_to_end(waiter, -1);
+}
+
+Result<AcquireAnswer> LeaseManager::acquire_and_wait(const AcquireRequest& request, int cancelled) {
+  Waiter waiter(*this, request, Waiter::Until::decided);
+  return run_to_end(waiter, cancelled);
+}
+
+}  // namespace leasehold
