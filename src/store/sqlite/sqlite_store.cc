@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -54,6 +57,7 @@ class SqliteStore final : public Store {
 
   Result<void> transact(const Footprint& footprint, const Body& body) override;
   Result<void> view(const Footprint& footprint, const Look& body) override;
+  Result<void> together(const std::function<void()>& calls) override;
   Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override {
     return listen_in(bells_folder(), ticket);
   }
@@ -72,6 +76,20 @@ class SqliteStore final : public Store {
   void give_back(std::unique_ptr<Connection> connection);
   Result<void> prepare(Connection& connection);
 
+  // What one thread commits as one.
+  struct Group {
+    const SqliteStore* store;
+    std::optional<Gate::Pass> pass = {};
+    std::unique_ptr<Connection> connection = {};  // Null: nothing was begun yet.
+    std::vector<GroupId> bells = {};
+    bool only_gives_back = true;
+    std::optional<Failure> failure = {};  // Then none of it will be kept.
+  };
+  Group* group_here() const { return group_ != nullptr && group_->store == this ? group_ : nullptr; }
+  Result<void> begin(Group& group);
+  Result<void> write_in(Group& group, const Footprint& footprint, const Body& body);
+  Result<void> commit(Group& group);
+
   // Inside the gate. Returns the bells to ring.
   Result<std::vector<GroupId>> write(Connection& connection, const Footprint& footprint, const Body& body);
 
@@ -85,7 +103,10 @@ class SqliteStore final : public Store {
   const std::unique_ptr<Gate> gate_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Connection>> idle_;
+  static thread_local Group* group_;
 };
+
+thread_local SqliteStore::Group* SqliteStore::group_ = nullptr;
 
 // Whoever comes when nobody else is there has SQLite make its index of the log anew. Where the disk has no
 // space for that, the index stays in memory; then nobody else may be let in, so not for longer than one call.
@@ -105,10 +126,12 @@ Result<SqliteStore::Opened> SqliteStore::connect() const {
 Result<SqliteStore::Opened> SqliteStore::try_connect(bool alone) const {
   auto connection = Connection::open(options_.folder + "/" + kDatabaseName, options_.vfs, alone);
   if (!connection) return fail(connection.error());
-  // A power cut ends every process of this machine, and so every lease: the last commits may go with it.
+  // A power cut ends every process of this machine, and so every lease: the last commits may go with it. Not
+  // so for those who serve other machines.
+  (*connection)->execute(options_.durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   (*connection)
       ->execute(
-          "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;"
+          "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;"
           "PRAGMA journal_size_limit = 67108864");
   const auto version = version_of(**connection);
   if (!version) return fail(version.error());
@@ -217,7 +240,88 @@ bool SqliteStore::make_room(Connection& connection, bool gives_back, int tries) 
   return true;
 }
 
+// Lets the caller ask again as if nothing had been, should it not be kept.
+Result<void> SqliteStore::together(const std::function<void()>& calls) {
+  Group group = {.store = this};
+  group_ = &group;
+  calls();
+  group_ = nullptr;
+  if (!group.connection) {
+    // On a full disk it may help to ask one by one. Else whoever wrote nothing was told why.
+    return group.failure && is_full(*group.failure) ? fail(group.failure->error) : Result<void>();
+  }
+  const bool log_is_long = group.connection->log_pages() > options_.log_pages_max;
+  auto done = commit(group);
+  if (!done) return done;
+  if (!group.bells.empty()) std::this_thread::yield();
+  if (log_is_long) shorten_log();
+  return {};
+}
+
+Result<void> SqliteStore::begin(Group& group) {
+  auto pass = gate_->enter(options_.gate_timeout);
+  if (!pass) return fail(pass.error());
+  wait_at_most(options_.gate_timeout);
+  auto connection = borrow();
+  if (!connection) return fail(connection.error());
+  (*connection)->query("BEGIN IMMEDIATE").run();
+  group.pass.emplace(std::move(*pass));
+  group.connection = std::move(*connection);
+  return {};
+}
+
+Result<void> SqliteStore::write_in(Group& group, const Footprint& footprint, const Body& body) {
+  if (group.failure) return fail(group.failure->error);
+  try {
+    if (!footprint.gives_back && is_short_of_space(options_.folder))
+      throw Failure{full_disk(options_.folder), SQLITE_FULL};
+    if (!group.connection) {
+      if (auto begun = begin(group); !begun) throw Failure{begun.error()};
+    }
+    Connection& connection = *group.connection;
+    connection.query("SAVEPOINT one").run();
+    SqliteTransaction transaction(connection, footprint.workspace, clock_);
+    auto done = body(transaction);
+    if (done) {
+      std::ranges::move(transaction.finish(), std::back_inserter(group.bells));
+      group.only_gives_back &= footprint.gives_back;
+    } else {
+      connection.query("ROLLBACK TO one").run();
+    }
+    connection.query("RELEASE one").run();
+    return done;
+  } catch (const Failure& failure) {
+    group.failure = failure;
+    return fail(failure.error);
+  }
+}
+
+Result<void> SqliteStore::commit(Group& group) {
+  {
+    const Rollback otherwise(*group.connection);
+    try {
+      if (group.failure) throw *group.failure;
+      group.connection->query("COMMIT").run();
+    } catch (const Failure& failure) {
+      if (!group.failure && (failure.sqlite_code & 0xff) == SQLITE_IOERR)
+        return fail(Code::outcome_unknown,
+                    failure.error.message + " Whether it was kept is not known: ask again.");
+      group.failure = failure;
+    }
+  }
+  if (group.failure) {
+    if (!is_fatal(*group.failure)) give_back(std::move(group.connection));
+    return fail(group.failure->error);
+  }
+  for (const GroupId& ticket : group.bells) ring_in(bells_folder(), ticket);
+  if (!group.only_gives_back) keep_spare(*group.connection);
+  give_back(std::move(group.connection));
+  group.pass.reset();
+  return {};
+}
+
 Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body) {
+  if (Group* group = group_here()) return write_in(*group, footprint, body);
   Result<std::vector<GroupId>> bells;
   bool log_is_long = false;
   {
@@ -279,6 +383,16 @@ void SqliteStore::shorten_log() {
 }
 
 Result<void> SqliteStore::view(const Footprint& footprint, const Look& body) {
+  if (Group* group = group_here(); group != nullptr && group->connection && !group->failure) {
+    // What was written in this group is seen only there.
+    try {
+      SqliteTransaction transaction(*group->connection, footprint.workspace, clock_);
+      return body(transaction);
+    } catch (const Failure& failure) {
+      group->failure = failure;
+      return fail(failure.error);
+    }
+  }
   wait_at_most(options_.gate_timeout);
   auto connection = borrow();
   if (!connection) return fail(connection.error());

@@ -16,6 +16,10 @@ struct SqliteOptions {
   std::string boot_id;
   Duration gate_timeout = std::chrono::seconds(5);
 
+  // Every commit is on the disk before it is answered, so that a power cut loses none. Costs a sync each; so
+  // for those who make one commit of many calls (Store::together).
+  bool durable = false;
+
   // The log is moved into the file when it is longer than this. Each time costs two syncs, so not often.
   int log_pages_max = 4'000;
   // And then it is left empty, where no reader is in the way. For processes that end soon: who opens the
