@@ -5,9 +5,9 @@
 
 #include "cli/board.h"
 #include "cli/commands.h"
-#include "cli/render_json.h"
 #include "cli/render_text.h"
 #include "util/utf8.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/render_json.h"
 #include "cli/render_text.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {

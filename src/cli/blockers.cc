@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
+#include "cli/call.h"
 #include "cli/commands.h"
-#include "cli/render_gate.h"
-#include "cli/render_json.h"
 #include "engine/explain.h"
 #include "util/utf8.h"
+#include "wire/answer_json.h"
+#include "wire/gate_json.h"
 
 namespace leasehold {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/render_json.h"
 #include "util/shell_word.h"
 #include "util/utf8.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {
@@ -33,6 +33,8 @@ Result<std::vector<std::string>> listed_on_stdin(char separator) {
   return lines;
 }
 
+}  // namespace
+
 Result<std::map<std::string, std::string>> settings_of(const Arguments& arguments) {
   std::map<std::string, std::string> settings;
   for (const std::string& pair : arguments.texts("set")) {
@@ -48,8 +50,6 @@ Result<std::map<std::string, std::string>> settings_of(const Arguments& argument
   }
   return settings;
 }
-
-}  // namespace
 
 Result<std::string> current_folder() {
   char folder[PATH_MAX];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,14 +13,9 @@
 #include "cli/identity.h"
 #include "cli/output.h"
 #include "leasehold/open.h"
+#include "wire/moment.h"
 
 namespace leasehold {
-
-// The store's time and people's, at one moment.
-struct Moment {
-  Time now;
-  WallTime wall;
-};
 
 class Call {
  public:
@@ -76,6 +72,9 @@ class Call {
   std::unique_ptr<OpenWorkspace> workspace_;
   std::optional<Identity> identity_;
 };
+
+// The settings that stand on the command line: --set, --store, --profile. Error: invalid_argument.
+Result<std::map<std::string, std::string>> settings_of(const Arguments& arguments);
 
 // Where the program was started. Error: invalid_path.
 Result<std::string> current_folder();

@@ -2,8 +2,8 @@
 
 #include "cli/answers.h"
 #include "cli/commands.h"
-#include "cli/render_json.h"
 #include "util/utf8.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {

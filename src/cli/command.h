@@ -52,6 +52,8 @@ struct Command {
   std::span<const Example> examples = {};
   // Behind "--" stands a command to run, not more operands.
   bool runs_command = false;
+  // Done by this program beside ours, which gets the same words. Empty: by `run`.
+  std::string_view program = {};
 
   // Returns the exit status. An error is printed, and its code's exit status returned, by the caller.
   Result<int> (*run)(Call& call) = nullptr;

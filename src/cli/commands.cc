@@ -12,10 +12,10 @@ namespace leasehold {
 namespace {
 
 constexpr std::array kCommands = {
-    &kAcquire,      &kRelease,    &kRenew,   &kCheck,    &kRun,    &kUpgrade, &kDowngrade, &kTransfer,
-    &kForceRelease, &kInit,       &kGate,    &kBlockers, &kStatus, &kLs,      &kWatch,     &kHistory,
-    &kAgents,       &kPairs,      &kSession, &kConfig,   &kGc,     &kDoctor,  &kRepoLock,  &kHook,
-    &kGitHook,      &kCompletion, &kDemo,    &kVersion,  &kHelp,
+    &kAcquire,      &kRelease, &kRenew,   &kCheck,      &kRun,    &kUpgrade, &kDowngrade, &kTransfer,
+    &kForceRelease, &kInit,    &kGate,    &kBlockers,   &kStatus, &kLs,      &kWatch,     &kHistory,
+    &kAgents,       &kPairs,   &kSession, &kConfig,     &kGc,     &kDoctor,  &kServe,     &kToken,
+    &kRepoLock,     &kHook,    &kGitHook, &kCompletion, &kDemo,   &kVersion, &kHelp,
 };
 
 constexpr OptionSpec kOwnerOptions[] = {

@@ -29,6 +29,8 @@ extern const Command kSession;
 extern const Command kConfig;
 extern const Command kGc;
 extern const Command kDoctor;
+extern const Command kServe;
+extern const Command kToken;
 extern const Command kRepoLock;
 extern const Command kCompletion;
 extern const Command kDemo;

@@ -2,8 +2,8 @@
 
 #include "cli/answers.h"
 #include "cli/commands.h"
-#include "cli/render_gate.h"
 #include "leasehold/write_gate.h"
+#include "wire/gate_json.h"
 
 namespace leasehold {
 namespace {

@@ -6,9 +6,9 @@
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/event_text.h"
-#include "cli/render_json.h"
 #include "cli/timeline.h"
 #include "cli/when.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {

@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <system_error>
 #include <vector>
 
@@ -53,6 +56,23 @@ Output output_for(const Arguments& arguments) {
                  .colour_err = is_coloured(when, STDERR_FILENO)});
 }
 
+// Becomes a program that lies beside this one, and so was installed with it. Returns why it could not.
+Error run_beside(const Command& command, Words words) {
+  char self[PATH_MAX] = {};
+  const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
+  std::string path(self, length > 0 ? static_cast<std::size_t>(length) : 0);
+  path = path.substr(0, path.rfind('/') + 1) + std::string(command.program);
+  std::vector<std::string> texts(words.begin(), words.end());
+  texts.insert(texts.begin(), {path, std::string(command.name)});
+  std::vector<char*> arguments;
+  for (std::string& text : texts) arguments.push_back(text.data());
+  arguments.push_back(nullptr);
+  ::execv(path.c_str(), arguments.data());
+  return {Code::unavailable,
+          fmt::format("{} cannot be started: {}. It is installed together with lease; install both.", path,
+                      std::strerror(errno))};
+}
+
 int run(Words words) {
   const std::size_t leading = leading_options(words);
   const bool is_named = leading < words.size();
@@ -72,6 +92,7 @@ int run(Words words) {
     Output({}).print(help_text(*command));
     return 0;
   }
+  if (!command->program.empty()) return report(output, run_beside(*command, rest));
   Call call(*command, rest, *std::move(arguments), output);
   const Result<int> status = command->run(call);
   return status ? *status : report(output, status.error());

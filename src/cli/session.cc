@@ -6,9 +6,9 @@
 #include "cli/answers.h"
 #include "cli/commands.h"
 #include "cli/did_you_mean.h"
-#include "cli/render_json.h"
 #include "cli/render_text.h"
 #include "util/utf8.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {

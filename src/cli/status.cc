@@ -1,9 +1,9 @@
 #include "cli/answers.h"
 #include "cli/board.h"
 #include "cli/commands.h"
-#include "cli/render_json.h"
 #include "cli/render_text.h"
 #include "cli/when.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {

@@ -8,10 +8,10 @@
 #include <map>
 
 #include "cli/past.h"
-#include "cli/render_json.h"
 #include "cli/when.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {

@@ -10,8 +10,8 @@
 #include "cli/commands.h"
 #include "cli/end_signals.h"
 #include "cli/event_text.h"
-#include "cli/render_json.h"
 #include "cli/render_text.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {

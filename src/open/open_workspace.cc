@@ -3,22 +3,23 @@
 
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <utility>
 
-#include "config/configuration.h"
 #include "env/caller_process.h"
 #include "env/machine.h"
 #include "env/proc_liveness.h"
 #include "env/system_random.h"
+#include "http_client/http_client.h"
 #include "leasehold/open.h"
 #include "manager/lease_manager.h"
+#include "open/read_configuration.h"
 #include "open/shared_store.h"
 #include "open/stores.h"
 #include "util/check.h"
 #include "workspace/disk_pairs.h"
 #include "workspace/pair_config.h"
 #include "workspace/path_intake.h"
-#include "workspace/project_file.h"
 
 namespace leasehold {
 namespace {
@@ -62,15 +63,22 @@ struct Opened {
   std::shared_ptr<Configuration> configuration;
   std::shared_ptr<Pairs> pairs = std::make_shared<Pairs>();
   std::function<const char*(const char*)> environment;
+  Machine machine;
+  // One of these two: the store is opened here, or somebody serves it.
   std::shared_ptr<Service> service;
+  std::shared_ptr<HttpClient> server;
+  std::shared_ptr<const void> url_in_use;
 };
 
 class LocalWorkspace final : public OpenWorkspace {
  public:
   explicit LocalWorkspace(Opened opened) : opened_(std::move(opened)) {}
 
-  // The manager, kept alive with all it needs.
-  std::shared_ptr<Client> client() override { return {opened_.service, &*opened_.service->manager}; }
+  // The manager is kept alive with all it needs.
+  std::shared_ptr<Client> client() override {
+    if (opened_.server) return opened_.server;
+    return {opened_.service, &*opened_.service->manager};
+  }
 
   const std::string& root() const override { return opened_.workspace.root; }
   const std::string& id() const override { return opened_.id; }
@@ -104,15 +112,15 @@ class LocalWorkspace final : public OpenWorkspace {
 
   std::optional<Process> caller_process() const override {
     const auto none = [](const char*) -> const char* { return nullptr; };
-    return leasehold::caller_process(opened_.service->shared->machine,
+    return leasehold::caller_process(opened_.machine,
                                      opened_.environment ? opened_.environment : Variables(none));
   }
   std::optional<Process> own_process() const override {
-    return process_with_pid(opened_.service->shared->machine, ::getpid());
+    return process_with_pid(opened_.machine, ::getpid());
   }
 
   Result<std::vector<EffectiveSetting>> settings() const override {
-    auto stored = opened_.service->manager->settings();
+    auto stored = opened_.server ? opened_.server->settings() : opened_.service->manager->settings();
     if (!stored) return fail(stored.error());
     return opened_.configuration->explain(std::move(*stored));
   }
@@ -122,11 +130,16 @@ class LocalWorkspace final : public OpenWorkspace {
   }
 
   Result<std::vector<Defect>> examine_store(bool repair) override {
+    if (opened_.server) return opened_.server->examine(repair);
     return opened_.service->shared->store->examine(opened_.id, repair);
   }
 
   void set_room_busy(const std::string& room, bool busy) override {
-    opened_.service->manager->rooms().set_busy(room, busy);
+    if (opened_.server) {
+      std::ignore = opened_.server->set_room_busy(room, busy);
+    } else {
+      opened_.service->manager->rooms().set_busy(room, busy);
+    }
   }
 
  private:
@@ -139,37 +152,24 @@ class LocalWorkspace final : public OpenWorkspace {
   Opened opened_;
 };
 
-std::string user_file(const OpenOptions& options) {
-  if (!options.environment) return {};
-  const auto folder = [&](const char* name, std::string_view below) -> std::string {
-    const char* value = options.environment(name);
-    return value == nullptr || *value != '/' ? std::string()
-                                             : fmt::format("{}{}/leasehold/config.toml", value, below);
-  };
-  const std::string file = folder("XDG_CONFIG_HOME", "");
-  return file.empty() ? folder("HOME", "/.config") : file;
-}
-
-Result<std::unique_ptr<Configuration>> read_configuration(const OpenOptions& options,
-                                                          const Workspace& workspace) {
-  ConfigSources sources = {.flags = options.settings, .environment = options.environment};
-  if (workspace.config_file) sources.project = {*workspace.config_file, workspace.config};
-  if (const std::string file = user_file(options); !file.empty() && ::access(file.c_str(), F_OK) == 0) {
-    auto read = read_project_file(file);
-    if (!read) return fail(read.error());
-    sources.user = {file, std::move(read->table)};
-  }
-  return Configuration::read(std::move(sources));
-}
-
-// The embedded store of the workspace, unless the settings name another.
-Result<std::string> complete_url(const OpenOptions& options, const Workspace& workspace,
-                                 const std::string& url) {
-  if (!url.empty()) return url;
-  if (!options.place.empty()) return "sqlite:" + store_dir(workspace);
-  return fail(Code::config_error,
-              "Neither a place nor a store was given. Name the folder to work in, or a store, such as "
-              "sqlite:/var/lib/leases.");
+// Somebody serves the store. The server is asked at the first call, so that what needs none works without.
+Result<std::unique_ptr<OpenWorkspace>> open_server(Opened opened, const OpenOptions& options, std::string url,
+                                                   const StoreScheme& scheme) {
+  auto in_use = use_url(url);
+  if (!in_use) return fail(in_use.error());
+  opened.url_in_use = *std::move(in_use);
+  opened.machine = read_machine();
+  opened.id = workspace_id(opened.workspace, opened.workspace.scope.value_or(scheme.scope),
+                           opened.machine.machine_id);
+  const auto profile = opened.configuration->profile();
+  const char* const token = options.environment ? options.environment("LEASE_TOKEN") : nullptr;
+  auto client = open_http_client(url, {.workspace = opened.id,
+                                       .profile = profile.source == "built-in" ? "" : profile.value,
+                                       .token = token == nullptr ? "" : token});
+  if (!client) return fail(client.error());
+  opened.server = *std::move(client);
+  opened.store_url = std::move(url);
+  return std::make_unique<LocalWorkspace>(std::move(opened));
 }
 
 }  // namespace
@@ -208,6 +208,7 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   if (!url) return fail(url.error());
   const auto scheme = store_scheme(*url);
   if (!scheme) return fail(scheme.error());
+  if ((*scheme)->open == nullptr) return open_server(std::move(opened), options, *std::move(url), **scheme);
   auto shared = share_store(asked_url, *url, {.create = options.create, .is_brief = options.is_brief});
   if (!shared) return fail(shared.error());
   opened.store_url = std::move(*url);
@@ -215,7 +216,8 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
 
   auto service = std::make_shared<Service>(std::move(*shared));
   const WorkspaceScope scope = opened.workspace.scope.value_or((*scheme)->scope);
-  opened.id = workspace_id(opened.workspace, scope, service->shared->machine.machine_id);
+  opened.machine = service->shared->machine;
+  opened.id = workspace_id(opened.workspace, scope, opened.machine.machine_id);
   service->manager.emplace(
       Environment{service->liveness, service->random}, *service->shared->store, opened.id,
       opened.configuration->policy_without_store(),

@@ -42,6 +42,14 @@ Result<std::shared_ptr<const std::string>> use_url(Registry& all, const std::str
 
 }  // namespace
 
+Result<std::shared_ptr<const void>> use_url(const std::string& asked_url) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  auto in_use = use_url(all, asked_url);
+  if (!in_use) return fail(in_use.error());
+  return *in_use;
+}
+
 Result<std::shared_ptr<SharedStore>> share_store(const std::string& asked_url, const std::string& url,
                                                  const StoreUse& use) {
   Registry& all = registry();
@@ -56,7 +64,12 @@ Result<std::shared_ptr<SharedStore>> share_store(const std::string& asked_url, c
     if (auto open = found->second.lock()) return open;
   }
   auto shared = std::make_shared<SharedStore>(read_machine(), std::move(*in_use));
-  auto store = open_store(url, {shared->machine, shared->clock, use.create, use.is_brief, shared->warnings});
+  auto store = open_store(url, {.machine = shared->machine,
+                                .clock = shared->clock,
+                                .create = use.create,
+                                .is_brief = use.is_brief,
+                                .durable = use.durable,
+                                .notes = shared->warnings});
   if (!store) return fail(store.error());
   shared->store = std::move(*store);
   std::erase_if(all.stores, [](const auto& one) { return one.second.expired(); });

@@ -16,6 +16,7 @@ namespace leasehold {
 struct StoreUse {
   bool create = true;
   bool is_brief = false;
+  bool durable = false;
 };
 
 // In the order they depend on each other.
@@ -30,6 +31,10 @@ struct SharedStore {
   std::vector<std::string> warnings;  // What people should know about it.
   std::shared_ptr<Rooms> rooms = std::make_shared<Rooms>();
 };
+
+// Keeps this process to one URL for as long as somebody has the result. Error: config_error (another is in
+// use).
+Result<std::shared_ptr<const void>> use_url(const std::string& asked_url);
 
 // The store of `url`, opened unless this process has it open already; then how it was opened stays as it is.
 // One process uses one URL at a time (`asked_url`: as the settings have it, empty for embedded stores): who

@@ -24,6 +24,7 @@ Result<std::unique_ptr<Store>> open_sqlite(const std::string& url, const StorePl
   }
   SqliteOptions options = {
       .folder = folder, .machine_id = site.machine.machine_id, .boot_id = site.machine.boot_id};
+  options.durable = site.durable;
   // Each command reads the log as a whole: 100 pages take some 0.3 ms. Some fifteen acquires fill them, and
   // share the syncs that moving it costs.
   constexpr int kShortLogPages = 100;
@@ -50,6 +51,9 @@ constexpr StoreScheme kSchemes[] = {
     {"redis", "redis://HOST", WorkspaceScope::repo, false, open_redis},
     {"rediss", "rediss://HOST", WorkspaceScope::repo, false, open_redis},
     {"redis+unix", "redis+unix:///SOCKET", WorkspaceScope::repo, false, open_redis},
+    {"http", "http://HOST:PORT", WorkspaceScope::repo, false, nullptr},
+    {"https", "https://HOST:PORT", WorkspaceScope::repo, false, nullptr},
+    {"http+unix", "http+unix:/SOCKET", WorkspaceScope::repo, false, nullptr},
 };
 
 std::string forms() {
@@ -80,6 +84,9 @@ Result<const StoreScheme*> store_scheme(std::string_view url) {
 Result<std::unique_ptr<Store>> open_store(const std::string& url, const StorePlace& site) {
   const auto scheme = store_scheme(url);
   if (!scheme) return fail(scheme.error());
+  if ((*scheme)->open == nullptr)
+    return fail(Code::config_error,
+                "A server of leases cannot be the store of another. Name the store it uses.");
   return (*scheme)->open(url, site);
 }
 

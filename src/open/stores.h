@@ -19,6 +19,7 @@ struct StorePlace {
   const StoreClock& clock;  // Outlives the store.
   bool create = true;
   bool is_brief = false;
+  bool durable = false;             // What was answered outlives a power cut.
   std::vector<std::string>& notes;  // For what people should know about it.
 };
 
@@ -27,6 +28,7 @@ struct StoreScheme {
   std::string_view form;           // How such a URL looks, for messages.
   WorkspaceScope scope;            // Which trees share their leases, unless the project says so.
   bool may_be_empty_path = false;  // Whether nothing may follow the colon.
+  // Null: it is no store, but a server that has one.
   Result<std::unique_ptr<Store>> (*open)(const std::string& url, const StorePlace& site);
 };
 

@@ -33,6 +33,7 @@ class StartedProgram {
 
   pid_t pid() const { return pid_; }
   std::string out() const { return out_.text(); }
+  std::string err() const { return err_.text(); }
   void signal(int number) const {
     if (pid_ > 0) kill(pid_, number);
   }

@@ -1,8 +1,9 @@
-#include "cli/render_json.h"
+#include "wire/answer_json.h"
 
 #include <fmt/format.h>
 
 #include "util/rfc3339.h"
+#include "wire/parts.h"
 
 namespace leasehold {
 namespace {
@@ -11,34 +12,12 @@ using boost::json::array;
 using boost::json::object;
 using boost::json::value;
 
-void add_time(object& object, std::string_view name, Time then, const Moment& at) {
-  if (then == kForever) {
-    object[name] = nullptr;
-    object[fmt::format("{}_ms", name)] = nullptr;
-  } else {
-    add_wall(object, name, wall_time(then, at.now, at.wall));
-  }
-}
-
-void add_time(object& object, std::string_view name, const std::optional<Time>& then, const Moment& at) {
-  add_time(object, name, then.value_or(kForever), at);
-}
-
-value process_json(const std::optional<Process>& process) {
-  if (!process) return nullptr;
-  return object{{"machine_id", process->machine_id},
-                {"boot_id", process->boot_id},
-                {"pid_namespace", process->pid_namespace},
-                {"pid", process->pid},
-                {"start_time", process->start_time}};
-}
-
 void add_holder(object& object, const Holder& holder) {
   object["agent_id"] = holder.owner.agent_id;
   object["session_id"] = holder.owner.session_id;
   object["pr_id"] = holder.pr_id;
   object["host"] = holder.host;
-  object["process"] = process_json(holder.process);
+  object["process"] = wire::process_json(holder.process);
 }
 
 array texts_json(std::span<const std::string> texts) { return array(texts.begin(), texts.end()); }
@@ -72,6 +51,15 @@ void add_wall(object& object, std::string_view name, WallTime at) {
       std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
 }
 
+void add_time(object& object, std::string_view name, Time then, const Moment& at) {
+  if (then == kForever) {
+    object[name] = nullptr;
+    object[fmt::format("{}_ms", name)] = nullptr;
+  } else {
+    add_wall(object, name, wall_time(then, at.now, at.wall));
+  }
+}
+
 object error_json(const Error& error) {
   return {
       {"code", info(error.code).name}, {"message", error.message}, {"exit_code", info(error.code).exit_code}};
@@ -93,8 +81,8 @@ object lease_json(const Lease& lease, const Moment& at) {
   add_time(result, "expires_at", lease.expires_at, at);
   add_time(result, "last_heartbeat_at", lease.last_heartbeat_at, at);
   add_time(result, "updated_at", lease.updated_at, at);
-  add_time(result, "idle_at", lease.idle_at, at);
-  add_time(result, "recalled_at", lease.recalled_at, at);
+  add_time(result, "idle_at", lease.idle_at.value_or(kForever), at);
+  add_time(result, "recalled_at", lease.recalled_at.value_or(kForever), at);
   result["ttl_ms"] = lease.ttl.count();
   result["renewal_count"] = lease.renewal_count;
   result["max_renewals"] = lease.max_renewals;
@@ -185,6 +173,7 @@ object acquire_json(const AcquireAnswer& answer, const Moment& at) {
               {"ticket", queued->ticket.text},
               {"position", queued->position},
               {"blocked", blocked_json(queued->blocked, at)}};
+    add_time(result, "wait_until", queued->wait_until, at);
   }
   result["notices"] = notices_json(answer.notices);
   return result;

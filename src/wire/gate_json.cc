@@ -1,8 +1,9 @@
-#include "cli/render_gate.h"
+#include "wire/gate_json.h"
 
 #include <boost/json/array.hpp>
 
-#include "cli/render_json.h"
+#include "wire/answer_json.h"
+#include "wire/request_json.h"
 
 namespace leasehold {
 namespace {
@@ -15,14 +16,6 @@ json::object holder_json(const Holder& holder) {
   if (!holder.host.empty()) object["host"] = holder.host;
   if (holder.process) object["pid"] = holder.process->pid;
   return object;
-}
-
-void add_time(json::object& object, std::string_view name, Time then, const Moment& at) {
-  if (then == kForever) {
-    object[name] = nullptr;
-  } else {
-    add_wall(object, name, wall_time(then, at.now, at.wall));
-  }
 }
 
 std::string_view what_to_do(const Contention& contention) {
@@ -44,7 +37,7 @@ std::int64_t seconds(Duration duration) {
 
 }  // namespace
 
-json::object contention_json(const Contention& contention, const Moment& at) {
+json::object contention_json(const Contention& contention, const Moment& at, Detail detail) {
   const Blocked& blocked = contention.in_the_way;
   json::object object = {
       {"kind", contention.state == ContentionState::scheduled ? "contention_heartbeat" : "blocker"},
@@ -70,16 +63,21 @@ json::object contention_json(const Contention& contention, const Moment& at) {
     object["instructed_by"] = contention.instructed_by;
     object["instruction_reason"] = contention.instruction_reason;
   }
+  if (detail == Detail::all) {
+    object["wanted"] = request_json(contention.wanted);
+    object["in_the_way"] = blocked_json(std::span(&blocked, 1), at).front();
+    object["may_retry"] = contention.may_retry;
+  }
   return object;
 }
 
-json::object gate_json(const GateAnswer& answer) {
+json::object gate_json(const GateAnswer& answer, Detail detail) {
   const Moment at = {answer.at, answer.wall};
   json::object object;
   if (const auto* denied = std::get_if<Denied>(&answer.decision)) {
     object = {{"decision", "denied"}, {"code", info(denied->code).name}, {"message", denied->message}};
     json::array contentions;
-    for (const Contention& one : denied->contentions) contentions.push_back(contention_json(one, at));
+    for (const Contention& one : denied->contentions) contentions.push_back(contention_json(one, at, detail));
     object["contentions"] = std::move(contentions);
     object["blocked"] = blocked_json(denied->blocked, at);
     if (denied->code == Code::retry_later) add_time(object, "retry_at", denied->retry_at, at);
@@ -94,11 +92,11 @@ json::object gate_json(const GateAnswer& answer) {
   return object;
 }
 
-json::object blockers_json(const Blockers& blockers) {
+json::object blockers_json(const Blockers& blockers, Detail detail) {
   const Moment at = {blockers.at, blockers.wall};
   json::array list;
   for (const Blocker& one : blockers.blockers) {
-    json::object object = contention_json(one.contention, at);
+    json::object object = contention_json(one.contention, at, detail);
     object["worker_liveness"] = verdict_json(one.worker);
     object["blocked"] = blocked_json(one.blocked, at);
     list.push_back(std::move(object));

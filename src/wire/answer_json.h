@@ -6,8 +6,8 @@
 #include <boost/json/object.hpp>
 #include <span>
 
-#include "cli/call.h"
 #include "leasehold/calls.h"
+#include "wire/moment.h"
 
 namespace leasehold {
 
@@ -23,6 +23,8 @@ boost::json::object outcomes_json(const Outcomes& outcomes, const Moment& at);
 boost::json::object check_json(const CheckAnswer& answer, const Moment& at);
 boost::json::object board_json(const Board& board);
 
+// A moment of the store's; kForever is null.
+void add_time(boost::json::object& object, std::string_view name, Time then, const Moment& at);
 void add_wall(boost::json::object& object, std::string_view name, WallTime at);
 
 }  // namespace leasehold

@@ -1,0 +1,246 @@
+// HTTP/1.1 on one connection: requests one after the other, however many lie there already (pipelining), and
+// everything that takes time or space bounded.
+#include "daemon/connection.h"
+
+#include <fmt/format.h>
+#include <openssl/x509.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/basic_stream.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/status.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+
+#include "daemon/events.h"
+
+namespace leasehold::daemon {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using namespace std::chrono_literals;
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+constexpr std::uint32_t kHeaderMost = 16 * 1024;
+constexpr std::uint64_t kBodyMost = 1024 * 1024;  // A request for a thousand long paths has some 300 kB.
+constexpr auto kIdle = 10min;                     // Between requests.
+constexpr auto kTransfer = 10s;                   // For one request to arrive, or one response to be taken.
+
+using Plain = beast::basic_stream<asio::generic::stream_protocol>;
+using Secure = beast::ssl_stream<Plain>;
+
+Plain& lowest(Plain& stream) { return stream; }
+Plain& lowest(Secure& stream) { return stream.next_layer(); }
+
+std::string head(const Response& response, bool keep_alive) {
+  std::string text = fmt::format(
+      "HTTP/1.1 {} {}\r\n", response.status,
+      std::string_view(http::obsolete_reason(http::int_to_status(static_cast<unsigned>(response.status)))));
+  if (!response.body.empty()) text += fmt::format("Content-Type: {}\r\n", response.content_type);
+  if (response.status != 204 && response.status != 304)
+    text += fmt::format("Content-Length: {}\r\n", response.body.size());
+  for (const auto& [name, value] : response.headers) text += fmt::format("{}: {}\r\n", name, value);
+  text += "Cache-Control: no-store\r\n";
+  if (!keep_alive) text += "Connection: close\r\n";
+  text += "\r\n";
+  return text;
+}
+
+// What to say to a request that could not be read. Nothing: the other end has left.
+std::optional<Response> complaint(const beast::error_code& problem_found) {
+  if (problem_found == http::error::body_limit)
+    return problem(413, "too_large", fmt::format("A body may have {} bytes.", kBodyMost));
+  if (problem_found == http::error::header_limit)
+    return problem(431, "too_large", fmt::format("The headers may have {} bytes.", kHeaderMost));
+  if (problem_found == beast::error::timeout)
+    return problem(408, "too_slow", "The request did not arrive in time.");
+  if (problem_found.category() == http::make_error_code(http::error::bad_method).category() &&
+      problem_found != http::error::end_of_stream && problem_found != http::error::partial_message)
+    return problem(400, "malformed", "This is not HTTP/1.1 as it should be: " + problem_found.message());
+  return std::nullopt;
+}
+
+Result<Request> read_request(const http::request<http::string_body>& message) {
+  Request request;
+  request.method = std::string(message.method_string());
+  if (auto read = read_target(std::string_view(message.target()), request); !read) return fail(read.error());
+  for (const auto& field : message) {
+    std::string name(field.name_string());
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    request.headers.emplace(std::move(name), std::string(field.value()));
+  }
+  request.body = message.body();
+  return request;
+}
+
+template <class Stream>
+class Connection {
+ public:
+  Connection(ServerState& server, Stream& stream, Peer peer, Guest& guest)
+      : server_(server), stream_(stream), peer_(std::move(peer)), guest_(guest) {}
+
+  asio::awaitable<void> run() {
+    while (!server_.is_stopping) {
+      guest_.is_idle = true;
+      const bool more = co_await has_input();
+      if (!more) co_return;
+      guest_.is_idle = false;
+      const bool goes_on = co_await serve_one();
+      if (!goes_on) co_return;
+    }
+  }
+
+ private:
+  int socket() { return lowest(stream_).socket().native_handle(); }
+
+  asio::awaitable<bool> has_input() {
+    if (buffer_.size() > 0) co_return true;
+    lowest(stream_).expires_after(kIdle);
+    const auto [failed, count] = co_await stream_.async_read_some(buffer_.prepare(4096), kAwait);
+    if (failed) co_return false;
+    buffer_.commit(count);
+    co_return true;
+  }
+
+  // False: that was the last one.
+  asio::awaitable<bool> serve_one() {
+    http::request_parser<http::string_body> parser;
+    parser.header_limit(kHeaderMost);
+    parser.body_limit(kBodyMost);
+    lowest(stream_).expires_after(kTransfer);
+    const auto [failed, count] = co_await http::async_read(stream_, buffer_, parser, kAwait);
+    if (failed) {
+      const std::optional<Response> response = complaint(failed);
+      if (response) co_await write(*response, false);
+      co_return false;
+    }
+    lowest(stream_).expires_never();
+    const auto& message = parser.get();
+    const bool keep_alive = message.keep_alive() && !server_.is_stopping;
+    std::optional<Streaming> events;
+    Response response;
+    co_await answer(message, response, events);
+    if (events) {
+      co_await stream_events(*events);
+      co_return false;
+    }
+    if (message.method() == http::verb::head) response.body.clear();
+    const bool goes_on = keep_alive && !server_.is_stopping;
+    const bool written = co_await write(response, goes_on);
+    co_return written&& goes_on;
+  }
+
+  asio::awaitable<void> answer(const http::request<http::string_body>& message, Response& response,
+                               std::optional<Streaming>& events) {
+    Result<Request> request = read_request(message);
+    if (!request) {
+      response = problem(request.error());
+      co_return;
+    }
+    if (co_await respond_to_anybody(server_, *request, response)) co_return;
+    auto principal = server_.door.admit(peer_, *request);
+    if (!principal) {
+      response = std::move(principal.error());
+      co_return;
+    }
+    request->principal = *std::move(principal);
+    co_await respond(server_, *request, socket(), response, events);
+  }
+
+  asio::awaitable<bool> write(const Response& response, bool keep_alive) {
+    const std::string first = head(response, keep_alive);
+    const std::array<asio::const_buffer, 2> parts = {asio::buffer(first), asio::buffer(response.body)};
+    lowest(stream_).expires_after(kTransfer);
+    const auto [failed, count] = co_await asio::async_write(stream_, parts, kAwait);
+    co_return !failed;
+  }
+
+  asio::awaitable<bool> write(const std::string& text) {
+    lowest(stream_).expires_after(kTransfer);
+    const auto [failed, count] = co_await asio::async_write(stream_, asio::buffer(text), kAwait);
+    co_return !failed;
+  }
+
+  asio::awaitable<void> stream_events(const Streaming& from) {
+    std::string text =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n"
+        "X-Accel-Buffering: no\r\nConnection: close\r\n\r\n";
+    EventTeller teller(server_, from);
+    while (!server_.is_stopping && !has_left(socket())) {
+      if (!text.empty()) {
+        const bool written = co_await write(text);
+        if (!written) co_return;
+      }
+      text.clear();
+      co_await teller.next(socket(), text);
+    }
+  }
+
+  ServerState& server_;
+  Stream& stream_;
+  Peer peer_;
+  Guest& guest_;
+  beast::flat_buffer buffer_;
+};
+
+// Its place among the guests, given up at the end.
+class Place {
+ public:
+  Place(ServerState& server, std::function<void()> close) : server_(server) {
+    server_.guests.push_back({.close = std::move(close)});
+    at_ = std::prev(server_.guests.end());
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  ~Place() { server_.guests.erase(at_); }
+
+  Guest& guest() { return *at_; }
+
+ private:
+  ServerState& server_;
+  std::list<Guest>::iterator at_;
+};
+
+std::string common_name(SSL* tls) {
+  X509* const certificate = SSL_get1_peer_certificate(tls);
+  if (certificate == nullptr) return {};
+  char name[256] = {};
+  X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name, sizeof name);
+  X509_free(certificate);
+  return name;
+}
+
+}  // namespace
+
+asio::awaitable<void> serve_connection(ServerState& server, Socket socket, Peer peer,
+                                       std::shared_ptr<asio::ssl::context> tls) {
+  if (!tls) {
+    Plain stream(std::move(socket));
+    std::function<void()> close = [&stream] { stream.close(); };
+    Place place(server, close);
+    Connection<Plain> connection(server, stream, peer, place.guest());
+    co_await connection.run();
+    co_return;
+  }
+  Secure stream(Plain(std::move(socket)), *tls);
+  std::function<void()> close = [&stream] { stream.next_layer().close(); };
+  Place place(server, close);
+  stream.next_layer().expires_after(kTransfer);
+  const auto [failed] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwait);
+  if (failed) co_return;
+  peer.certificate = common_name(stream.native_handle());
+  Connection<Secure> connection(server, stream, peer, place.guest());
+  co_await connection.run();
+  if (server.is_stopping) co_return;
+  stream.next_layer().expires_after(kTransfer);
+  co_await stream.async_shutdown(kAwait);
+}
+
+}  // namespace leasehold::daemon

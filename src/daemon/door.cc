@@ -1,0 +1,94 @@
+#include "daemon/door.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+
+#include "daemon/tokens.h"
+#include "util/utf8.h"
+
+namespace leasehold::daemon {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+// A host as in Host or an Origin: without the port, in lower case.
+std::string host_of(std::string_view text) {
+  if (const auto scheme = text.find("://"); scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
+  const auto colon = text.rfind(':');
+  const bool has_port = colon != std::string_view::npos && text.find(']', colon) == std::string_view::npos;
+  return lower(has_port ? text.substr(0, colon) : text);
+}
+
+Response unauthorized(std::string message) {
+  Response response = problem(401, "unauthorized", std::move(message));
+  response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"leasehold\"");
+  return response;
+}
+
+WallTime wall_now() {
+  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+}
+
+}  // namespace
+
+Door::Door(Options options, std::shared_ptr<const Tokens> tokens)
+    : options_(std::move(options)), tokens_(std::move(tokens)) {}
+Door::~Door() = default;
+
+// A page in a browser can have its own name lead here (DNS rebinding), but cannot make the browser lie about
+// the name.
+std::optional<Response> Door::check_address(const Peer& peer, const Request& request) const {
+  const std::string_view origin = request.header("origin");
+  if (peer.is_unix) return std::nullopt;
+  const std::string host = host_of(request.header("host"));
+  if (!options_.hosts.contains(host)) {
+    return problem(421, "misdirected",
+                   fmt::format("This server is not {}. If it should be: lease serve --host {}",
+                               in_quotes(host), in_sentence(host)));
+  }
+  if (!origin.empty() && !options_.hosts.contains(host_of(origin)))
+    return problem(403, "forbidden", "Pages from elsewhere may not ask this server.");
+  return std::nullopt;
+}
+
+std::expected<Principal, Response> Door::admit(const Peer& peer, const Request& request) const {
+  if (auto refused = check_address(peer, request)) return std::unexpected(*std::move(refused));
+  if (peer.is_unix) {
+    // Whoever has this user's rights could open the store itself.
+    if (peer.uid == options_.uid || peer.uid == 0)
+      return Principal{
+          .role = Role::op, .agent_id = {}, .is_local = true, .name = fmt::format("uid {}", peer.uid)};
+    return std::unexpected(
+        problem(403, "forbidden",
+                fmt::format("This socket is for uid {}, and you are {}. Ask for a token, and use TCP.",
+                            options_.uid, peer.uid)));
+  }
+  const std::string_view header = request.header("authorization");
+  if (!header.empty()) {
+    const auto blank = header.find(' ');
+    if (lower(header.substr(0, blank)) != "bearer" || blank == std::string_view::npos)
+      return std::unexpected(unauthorized("Authorization has to be: Bearer TOKEN."));
+    const TokenInfo* token = tokens_->find(header.substr(blank + 1), wall_now());
+    if (token == nullptr)
+      return std::unexpected(
+          unauthorized("This token is not known here, or is over. See: lease token create"));
+    return Principal{.role = token->role, .agent_id = token->agent_id, .name = "token " + token->id};
+  }
+  if (!peer.certificate.empty())
+    return Principal{
+        .role = Role::agent, .agent_id = peer.certificate, .name = "certificate " + peer.certificate};
+  if (options_.open_to_loopback && peer.is_loopback)
+    return Principal{.role = Role::op, .agent_id = {}, .name = "loopback"};
+  return std::unexpected(
+      unauthorized("A token is needed: Authorization: Bearer TOKEN. See: lease token create"));
+}
+
+}  // namespace leasehold::daemon

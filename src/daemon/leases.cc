@@ -1,0 +1,366 @@
+// Routes that get, keep and give back leases.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <charconv>
+
+#include "daemon/rendering.h"
+#include "daemon/routes.h"
+#include "wire/answer_json.h"
+#include "wire/request_json.h"
+
+namespace leasehold::daemon::handlers {
+namespace {
+
+constexpr std::uint64_t kRowsShown = 1'000;
+constexpr std::uint64_t kRowsMost = 1'000'000;
+
+std::string unquoted(std::string_view text) {
+  if (text.size() >= 2 && text.starts_with('"') && text.ends_with('"'))
+    text = text.substr(1, text.size() - 2);
+  return std::string(text);
+}
+
+// Prefer: respond-async, wait=10 (RFC 7240).
+std::optional<Duration> preferred_wait(std::string_view header) {
+  while (!header.empty()) {
+    const auto end = std::min(header.find_first_of(",;"), header.size());
+    std::string_view part = header.substr(0, end);
+    header.remove_prefix(std::min(end + 1, header.size()));
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    if (!part.starts_with("wait=")) continue;
+    part.remove_prefix(5);
+    std::int64_t seconds = 0;
+    const auto read = std::from_chars(part.data(), part.data() + part.size(), seconds);
+    constexpr std::int64_t kDay = 86'400;
+    if (read.ec == std::errc() && seconds >= 0) return std::chrono::seconds(std::min(seconds, kDay));
+  }
+  return std::nullopt;
+}
+
+// What the body and the headers ask for, bound to who asks.
+Result<AcquireRequest> acquire_request(const Exchange& exchange) {
+  const auto body = body_of(exchange.request);
+  if (!body) return fail(body.error());
+  auto request = acquire_request_from(*body);
+  if (!request) return request;
+  if (auto bound = bind(exchange, request->caller); !bound) return fail(bound.error());
+  if (auto made = make_keys(request->paths); !made) return fail(made.error());
+  if (!exchange.request.principal.is_local) request->waiter.reset();
+  if (const auto key = exchange.request.header("idempotency-key"); !key.empty())
+    request->idempotency_key = unquoted(key);
+  if (const auto trace = exchange.request.header("traceparent"); request->trace.empty() && !trace.empty())
+    request->trace = trace;
+  return request;
+}
+
+template <class Request>
+Result<Request> bound(const Exchange& exchange, Result<Request> (*read)(const boost::json::value&)) {
+  const auto body = body_of(exchange.request);
+  if (!body) return fail(body.error());
+  auto request = read(*body);
+  if (!request) return request;
+  if (auto done = bind(exchange, request->caller); !done) return fail(done.error());
+  if constexpr (requires { request->which; }) {
+    if (auto made = make_keys(request->which.paths); !made) return fail(made.error());
+  }
+  return request;
+}
+
+// Who asks about the lease of the path: from the body, or for a DELETE from the query.
+template <class Request>
+Result<Request> about_one(const Exchange& exchange, Result<Request> (*read)(const boost::json::value&)) {
+  auto body = body_of(exchange.request);
+  if (!body) return fail(body.error());
+  if (!body->is_object()) return fail(Code::invalid_argument, "The body has to be one JSON object: {...}.");
+  boost::json::object& object = body->as_object();
+  for (const char* name : {"agent_id", "session_id"}) {
+    if (const auto value = exchange.request.parameter(name)) object[name] = *value;
+  }
+  object["which"] = {{"ids", boost::json::array{boost::json::value(exchange.captured.front())}}};
+  auto request = read(*body);
+  if (!request) return request;
+  if constexpr (requires { request->caller; }) {
+    if (auto done = bind(exchange, request->caller); !done) return fail(done.error());
+  }
+  if constexpr (requires { request->token; }) {
+    const auto token = token_from_if_match(exchange.request);
+    if (!token) return fail(token.error());
+    if (*token) request->token = *token;
+  }
+  return request;
+}
+
+auto outcomes(Exchange& exchange) {
+  return
+      [&services = exchange.services](const Outcomes& answer) { return render(answer, services.moment()); };
+}
+auto one_outcome(Exchange& exchange) {
+  return [&services = exchange.services](const Outcomes& answer) {
+    return render_one(answer, services.moment());
+  };
+}
+auto grant(Exchange& exchange, int status) {
+  return [&services = exchange.services, status](const AcquireAnswer& answer) {
+    return render(answer, services.moment(), status);
+  };
+}
+
+Result<void> check_operator(const Exchange& exchange, const TransferRequest& request) {
+  if (!request.as_operator || exchange.may(Role::op)) return {};
+  return fail(Code::not_owner, "Only an operator moves other owners' leases. Use an operator's credential.");
+}
+
+// The rows behind the one that the cursor names: by path, and among those of one path behind that lease.
+std::size_t rows_before(const Board& board, const std::string& cursor) {
+  const auto bar = cursor.rfind('|');
+  const std::string path = cursor.substr(0, bar);
+  const std::string id = bar == std::string::npos ? "" : cursor.substr(bar + 1);
+  for (std::size_t i = 0; i < board.rows.size(); ++i) {
+    if (board.rows[i].lease.id.text == id) return i + 1;
+  }
+  const auto after =
+      std::ranges::find_if(board.rows, [&](const BoardRow& row) { return row.lease.path > path; });
+  return static_cast<std::size_t>(after - board.rows.begin());
+}
+
+Response page(Board board, const std::string& cursor, std::uint64_t limit) {
+  if (!cursor.empty()) {
+    const auto before = static_cast<std::ptrdiff_t>(rows_before(board, cursor));
+    board.rows.erase(board.rows.begin(), board.rows.begin() + before);
+  }
+  std::string next;
+  if (board.rows.size() > limit) {
+    board.rows.resize(limit);
+    if (limit > 0) next = board.rows.back().lease.path + "|" + board.rows.back().lease.id.text;
+  }
+  boost::json::object document = board_json(board);
+  document["next_cursor"] = next.empty() ? boost::json::value(nullptr) : boost::json::value(next);
+  return json_response(200, document);
+}
+
+}  // namespace
+
+Work acquire(Exchange& exchange) {
+  auto request = acquire_request(exchange);
+  if (!request) return refuse(request.error());
+  const auto until = exchange.request.parameter("until");
+  if (until && *until != "decided" && *until != "queued")
+    return refuse({Code::invalid_argument, "until has to be decided or queued."});
+  const auto preferred = preferred_wait(exchange.request.header("prefer"));
+  if (preferred && !request->wait) request->wait = *preferred;
+  const bool waits = preferred || until == "decided";
+  const auto process = request->caller.holder.process;
+  auto waiter = std::make_shared<Waiter>(exchange.manager, *std::move(request),
+                                         waits               ? Waiter::Until::decided
+                                         : until == "queued" ? Waiter::Until::queued_as_profile
+                                                             : Waiter::Until::queued);
+  return {
+      .waiter = waiter,
+      .process = process,
+      .respond = [waiter, preferred, render = grant(exchange, 201)]() -> Response {
+        const auto answer = waiter->take_answer();
+        Response response = answer ? render(*answer) : problem(answer.error());
+        if (preferred)
+          response.headers.emplace_back(
+              "Preference-Applied",
+              fmt::format("wait={}", std::chrono::duration_cast<std::chrono::seconds>(*preferred).count()));
+        return response;
+      }};
+}
+
+Work list(Exchange& exchange) {
+  const Request& request = exchange.request;
+  Listing listing = {.paths = request.parameters("path"),
+                     .agent_id = request.parameter("agent_id"),
+                     .session_id = request.parameter("session_id"),
+                     .pr_id = request.parameter("pr_id")};
+  if (auto made = make_keys(listing.paths); !made) return refuse(made.error());
+  const auto limit = number_from(request, "limit");
+  if (!limit) return refuse(limit.error());
+  const std::uint64_t most = std::min(limit->value_or(kRowsShown), kRowsMost);
+  return look(
+      exchange, [listing = std::move(listing)](LeaseManager& manager) { return manager.board(listing); },
+      [most, cursor = request.parameter("cursor").value_or("")](const Board& board) {
+        return page(board, cursor, most);
+      });
+}
+
+Work get_lease(Exchange& exchange) {
+  return look(
+      exchange, [id = exchange.captured.front()](LeaseManager& manager) { return manager.lease({id}); },
+      [&services = exchange.services,
+       known = std::string(exchange.request.header("if-none-match"))](const Lease& lease) {
+        const std::string tag = fmt::format("\"{}\"", lease.token.value);
+        Response response = known == tag ? Response{.status = 304, .body = {}, .headers = {}}
+                                         : json_response(200, lease_json(lease, services.moment()));
+        response.headers.emplace_back("ETag", tag);
+        return response;
+      });
+}
+
+Work renew(Exchange& exchange) {
+  auto request = bound(exchange, renew_request_from);
+  if (!request) return refuse(request.error());
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.renew(request); },
+      outcomes(exchange));
+}
+
+Work release(Exchange& exchange) {
+  auto request = bound(exchange, release_request_from);
+  if (!request) return refuse(request.error());
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.release(request); },
+      outcomes(exchange));
+}
+
+Work downgrade(Exchange& exchange) {
+  auto request = bound(exchange, release_request_from);
+  if (!request) return refuse(request.error());
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.downgrade(request); },
+      outcomes(exchange));
+}
+
+Work upgrade(Exchange& exchange) {
+  auto request = acquire_request(exchange);
+  if (!request) return refuse(request.error());
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.upgrade(request); },
+      grant(exchange, 200));
+}
+
+Work transfer(Exchange& exchange) {
+  auto request = bound(exchange, transfer_request_from);
+  if (!request) return refuse(request.error());
+  if (auto allowed = check_operator(exchange, *request); !allowed) return refuse(allowed.error());
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.transfer(request); },
+      outcomes(exchange));
+}
+
+Work force_release(Exchange& exchange) {
+  const auto body = body_of(exchange.request);
+  if (!body) return refuse(body.error());
+  auto request = force_release_request_from(*body);
+  if (!request) return refuse(request.error());
+  if (auto made = make_keys(request->which.paths); !made) return refuse(made.error());
+  if (request->actor.empty()) request->actor = exchange.request.principal.name;
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.force_release(request); },
+      outcomes(exchange));
+}
+
+Work renew_one(Exchange& exchange) {
+  auto request = about_one(exchange, renew_request_from);
+  if (!request) return refuse(request.error());
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.renew(request); },
+      one_outcome(exchange));
+}
+
+Work release_one(Exchange& exchange) {
+  auto request = about_one(exchange, release_request_from);
+  if (!request) return refuse(request.error());
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.release(request); },
+      one_outcome(exchange));
+}
+
+Work downgrade_one(Exchange& exchange) {
+  auto request = about_one(exchange, release_request_from);
+  if (!request) return refuse(request.error());
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.downgrade(request); },
+      one_outcome(exchange));
+}
+
+Work upgrade_one(Exchange& exchange) {
+  const auto caller = bound<ReleaseRequest>(exchange, release_request_from);
+  if (!caller) return refuse(caller.error());
+  AcquireRequest request = {.caller = caller->caller};
+  return ask(
+      exchange,
+      [request, id = exchange.captured.front()](LeaseManager& manager) -> Result<AcquireAnswer> {
+        const auto lease = manager.lease({id});
+        if (!lease) return fail(lease.error());
+        AcquireRequest wanted = request;
+        wanted.paths = {{.path = lease->path, .subtree = lease->subtree}};
+        return manager.upgrade(wanted);
+      },
+      grant(exchange, 200));
+}
+
+Work transfer_one(Exchange& exchange) {
+  auto request = about_one(exchange, transfer_request_from);
+  if (!request) return refuse(request.error());
+  if (auto allowed = check_operator(exchange, *request); !allowed) return refuse(allowed.error());
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.transfer(request); },
+      one_outcome(exchange));
+}
+
+Work force_release_one(Exchange& exchange) {
+  auto request = about_one(exchange, force_release_request_from);
+  if (!request) return refuse(request.error());
+  if (request->actor.empty()) request->actor = exchange.request.principal.name;
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.force_release(request); },
+      one_outcome(exchange));
+}
+
+Work poll(Exchange& exchange) {
+  const auto body = body_of(exchange.request);
+  if (!body) return refuse(body.error());
+  auto caller = caller_from(*body);
+  if (!caller) return refuse(caller.error());
+  if (auto done = bind(exchange, *caller); !done) return refuse(done.error());
+  const auto wait = number_from(exchange.request, "wait_ms");
+  if (!wait) return refuse(wait.error());
+  constexpr std::uint64_t kLongest = 3'600'000;
+  auto waiter =
+      std::make_shared<Waiter>(exchange.manager, *std::move(caller), GroupId{exchange.captured.front()});
+  return {.waiter = waiter,
+          .keeps_place = true,
+          .patience = Duration(std::min(wait->value_or(0), kLongest)),
+          .respond = [waiter, render = grant(exchange, 200)]() -> Response {
+            if (!waiter->answer()) return render(waiter->standing());
+            const auto answer = waiter->take_answer();
+            return answer ? render(*answer) : problem(answer.error());
+          }};
+}
+
+Work cancel(Exchange& exchange) {
+  const auto body = body_of(exchange.request);
+  if (!body) return refuse(body.error());
+  auto caller = caller_from(*body);
+  if (!caller) return refuse(caller.error());
+  if (auto done = bind(exchange, *caller); !done) return refuse(done.error());
+  return ask(
+      exchange,
+      [caller = *caller, id = exchange.captured.front()](LeaseManager& manager) -> Result<bool> {
+        const auto done = manager.cancel(caller, {id});
+        if (!done) return fail(done.error());
+        return true;
+      },
+      [](bool) { return Response{.status = 204, .body = {}, .headers = {}}; });
+}
+
+Work check(Exchange& exchange) {
+  auto request = bound(exchange, check_request_from);
+  if (!request) return refuse(request.error());
+  // Handing over notices writes, so this is no pure look.
+  return ask(
+      exchange,
+      [request = *request](LeaseManager& manager) {
+        return manager.check(request.caller, request.path, request.token);
+      },
+      [&services = exchange.services](const CheckAnswer& answer) {
+        return json_response(200, check_json(answer, services.moment()));
+      });
+}
+
+}  // namespace leasehold::daemon::handlers

@@ -1,0 +1,212 @@
+#include "daemon/listening.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "util/utf8.h"
+
+namespace leasehold::daemon {
+namespace {
+
+constexpr int kBacklog = 1'024;
+constexpr int kFirstPassed = 3;
+
+std::unexpected<Error> cannot(const std::string& text, std::string_view why) {
+  return fail(Code::unavailable, fmt::format("Cannot listen on {}: {}.", in_sentence(text), why));
+}
+
+bool is_loopback(const sockaddr* address) {
+  if (address->sa_family == AF_INET) {
+    const auto* four = reinterpret_cast<const sockaddr_in*>(address);
+    return (ntohl(four->sin_addr.s_addr) >> 24) == 127;
+  }
+  const auto* six = reinterpret_cast<const sockaddr_in6*>(address);
+  return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+// What a listening socket is; its family, and for TCP its address as it came out.
+Result<Listener> describe(int fd, std::string path) {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof storage;
+  auto* address = reinterpret_cast<sockaddr*>(&storage);
+  if (::getsockname(fd, address, &length) != 0)
+    return fail(Code::config_error, fmt::format("Descriptor {} is no socket to listen on.", fd));
+  if (address->sa_family == AF_UNIX) {
+    const auto* local = reinterpret_cast<const sockaddr_un*>(address);
+    return Listener{.fd = fd,
+                    .is_unix = true,
+                    .text = fmt::format("unix:{}", length > sizeof(sa_family_t) ? local->sun_path : ""),
+                    .path = std::move(path)};
+  }
+  char host[NI_MAXHOST];
+  char port[NI_MAXSERV];
+  if (::getnameinfo(address, length, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) !=
+      0)
+    return fail(Code::config_error, fmt::format("Descriptor {} is neither TCP nor a Unix socket.", fd));
+  const bool six = address->sa_family == AF_INET6;
+  return Listener{.fd = fd,
+                  .is_loopback = is_loopback(address),
+                  .text = six ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port),
+                  .path = {}};
+}
+
+bool somebody_listens(const sockaddr_un& address) {
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool answered =
+      fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  if (fd >= 0) ::close(fd);
+  return answered;
+}
+
+Result<Listener> listen_on_unix(const Address& where) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (where.path.size() >= sizeof address.sun_path)
+    return cannot(where.text, fmt::format("the path has more than {} bytes. Give a shorter one with --listen",
+                                          sizeof address.sun_path - 1));
+  where.path.copy(address.sun_path, where.path.size());
+  std::error_code ignored;
+  const auto folder = std::filesystem::path(where.path).parent_path();
+  if (!folder.empty() && std::filesystem::create_directories(folder, ignored))
+    ::chmod(folder.c_str(), S_IRWXU);
+  // Two daemons that start at once must not take each other's socket for a dead one's.
+  const int lock = ::open((where.path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (lock < 0) return cannot(where.text, std::strerror(errno));
+  const std::unique_ptr<const int, void (*)(const int*)> closing(&lock, [](const int* fd) { ::close(*fd); });
+  if (::flock(lock, LOCK_EX) != 0) return cannot(where.text, std::strerror(errno));
+  if (somebody_listens(address)) return cannot(where.text, "another process serves there already");
+  struct stat there{};
+  if (::lstat(where.path.c_str(), &there) == 0) {
+    if (!S_ISSOCK(there.st_mode)) return cannot(where.text, "there is a file of that name that is no socket");
+    ::unlink(where.path.c_str());
+  }
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const mode_t mask = ::umask(0177);
+  const bool bound = fd >= 0 && ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  ::umask(mask);
+  if (!bound || ::listen(fd, kBacklog) != 0) {
+    const int reason = errno;
+    if (fd >= 0) ::close(fd);
+    return cannot(where.text, std::strerror(reason));
+  }
+  return describe(fd, where.path);
+}
+
+Result<std::vector<Listener>> listen_on_tcp(const Address& where) {
+  addrinfo hints{};
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int problem = ::getaddrinfo(where.host.c_str(), where.port.c_str(), &hints, &found); problem != 0)
+    return cannot(where.text, ::gai_strerror(problem));
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, ::freeaddrinfo);
+  std::vector<Listener> listeners;
+  std::string why = "it has no address";
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    const int fd = ::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int on = 1;
+    if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (fd >= 0 && one->ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    if (fd < 0 || ::bind(fd, one->ai_addr, one->ai_addrlen) != 0 || ::listen(fd, kBacklog) != 0) {
+      why = std::strerror(errno);
+      if (fd >= 0) ::close(fd);
+      continue;
+    }
+    auto listener = describe(fd, {});
+    if (!listener) return fail(listener.error());
+    listeners.push_back(*std::move(listener));
+    if (where.port == "0") break;  // Another family would get another port.
+  }
+  if (listeners.empty()) return cannot(where.text, why);
+  return listeners;
+}
+
+}  // namespace
+
+Result<Address> read_address(std::string_view text) {
+  Address address = {.text = std::string(text), .path = {}, .host = {}, .port = {}};
+  if (text.starts_with("unix:")) {
+    address.path = text.substr(5);
+    if (address.path.starts_with('/')) return address;
+    return fail(Code::config_error,
+                fmt::format("--listen is {}; the socket's path has to be absolute: unix:/run/lease.sock.",
+                            in_quotes(text)));
+  }
+  const auto colon = text.rfind(':');
+  std::uint16_t port = 0;
+  if (colon != std::string_view::npos && colon > 0) {
+    address.host = text.substr(0, colon);
+    address.port = text.substr(colon + 1);
+    if (address.host.starts_with('[') && address.host.ends_with(']'))
+      address.host = address.host.substr(1, address.host.size() - 2);
+    const char* end = address.port.data() + address.port.size();
+    if (const auto read = std::from_chars(address.port.data(), end, port);
+        read.ec == std::errc() && read.ptr == end && !address.host.empty())
+      return address;
+  }
+  return fail(
+      Code::config_error,
+      fmt::format("--listen is {}; give unix:PATH or HOST:PORT, such as 127.0.0.1:7420.", in_quotes(text)));
+}
+
+Result<std::vector<Listener>> listen_on(const Address& address) {
+  if (!address.is_unix()) return listen_on_tcp(address);
+  auto listener = listen_on_unix(address);
+  if (!listener) return fail(listener.error());
+  return std::vector<Listener>{*std::move(listener)};
+}
+
+Result<std::vector<Listener>> passed_listeners() {
+  const char* const pid = std::getenv("LISTEN_PID");
+  const char* const count = std::getenv("LISTEN_FDS");
+  std::vector<Listener> listeners;
+  if (pid != nullptr && count != nullptr && std::to_string(::getpid()) == pid) {
+    for (int fd = kFirstPassed; fd < kFirstPassed + std::atoi(count); ++fd) {
+      int listens = 0;
+      socklen_t length = sizeof listens;
+      if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || listens == 0)
+        return fail(Code::config_error,
+                    fmt::format("Descriptor {}, passed by LISTEN_FDS, does not listen.", fd));
+      ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+      ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+      auto listener = describe(fd, {});
+      if (!listener) return fail(listener.error());
+      listeners.push_back(*std::move(listener));
+    }
+  }
+  for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) ::unsetenv(name);
+  return listeners;
+}
+
+void notify(std::string_view state) {
+  const char* const socket = std::getenv("NOTIFY_SOCKET");
+  if (socket == nullptr || (*socket != '/' && *socket != '@')) return;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string_view path = socket;
+  if (path.size() >= sizeof address.sun_path) return;
+  path.copy(address.sun_path, path.size());
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
+  const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return;
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+  [[maybe_unused]] const auto sent = ::sendto(fd, state.data(), state.size(), MSG_NOSIGNAL,
+                                              reinterpret_cast<const sockaddr*>(&address), length);
+  ::close(fd);
+}
+
+}  // namespace leasehold::daemon

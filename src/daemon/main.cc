@@ -1,0 +1,124 @@
+// lease-serve: `lease serve` and `lease token`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "daemon/places.h"
+#include "daemon/server.h"
+#include "daemon/tokens.h"
+#include "run/standard_descriptors.h"
+#include "util/rfc3339.h"
+#include "util/utf8.h"
+
+namespace leasehold {
+namespace {
+
+WallTime wall_now() {
+  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+}
+
+Result<int> serve(Call& call) {
+  const Arguments& arguments = call.arguments();
+  auto place = call.place();
+  if (!place) return fail(place.error());
+  auto settings = settings_of(arguments);
+  if (!settings) return fail(settings.error());
+  return daemon::serve({.listen = arguments.texts("listen"),
+                        .place = *std::move(place),
+                        .settings = *std::move(settings),
+                        .tls_certificate = arguments.text("tls-cert").value_or(""),
+                        .tls_key = arguments.text("tls-key").value_or(""),
+                        .client_ca = arguments.text("client-ca").value_or(""),
+                        .hosts = arguments.texts("host"),
+                        .open_to_loopback = arguments.has("open-to-loopback"),
+                        .json_log = arguments.text("log") == "json",
+                        .verbose = call.out().verbose()});
+}
+
+Result<int> create_token(Call& call) {
+  const Arguments& arguments = call.arguments();
+  const auto expires = arguments.duration("expires");
+  if (!expires) return fail(expires.error());
+  daemon::TokenInfo token = {.role = daemon::role_named(arguments.text("role").value_or("agent")).value(),
+                             .agent_id = arguments.text("agent").value_or(""),
+                             .note = arguments.text("note").value_or(""),
+                             .created_at = wall_now()};
+  if (*expires) token.expires_at = token.created_at + **expires;
+  const auto secret = daemon::create_token(daemon::token_file(), std::move(token));
+  if (!secret) return fail(secret.error());
+  if (call.out().json()) {
+    call.out().document({{"token", *secret}});
+  } else {
+    call.out().print(*secret + "\n");
+  }
+  return 0;
+}
+
+Result<int> list_tokens(Call& call) {
+  const auto tokens = daemon::Tokens::read(daemon::token_file());
+  if (!tokens) return fail(tokens.error());
+  boost::json::array all;
+  std::string text;
+  for (const daemon::TokenInfo& token : (*tokens)->all()) {
+    const std::string expires = token.expires_at ? to_rfc3339(*token.expires_at) : "";
+    all.push_back(
+        {{"id", token.id},
+         {"role", word(token.role)},
+         {"agent_id", token.agent_id},
+         {"note", token.note},
+         {"expires_at", token.expires_at ? boost::json::value(expires) : boost::json::value(nullptr)}});
+    text += fmt::format("{}  {}  {}  {}{}\n", token.id, word(token.role),
+                        token.agent_id.empty() ? "any agent" : in_sentence(token.agent_id),
+                        token.expires_at ? "until " + expires : "no end",
+                        token.note.empty() ? "" : "  " + in_quotes(token.note));
+  }
+  if (call.out().json()) {
+    call.out().document({{"tokens", std::move(all)}});
+  } else {
+    call.out().print(text);
+  }
+  return 0;
+}
+
+Result<int> token(Call& call) {
+  const std::vector<std::string>& words = call.arguments().operands();
+  if (words.front() == "create" && words.size() == 1) return create_token(call);
+  if (words.front() == "list" && words.size() == 1) return list_tokens(call);
+  if (words.front() == "revoke" && words.size() == 2) {
+    if (auto done = daemon::revoke_token(daemon::token_file(), words[1]); !done) return fail(done.error());
+    call.out().note("Revoked. A running daemon hears of it by SIGHUP.");
+    return 0;
+  }
+  return fail(Code::invalid_argument, "It is: lease token create, list, or revoke ID. See: lease help token");
+}
+
+int run(std::span<const std::string_view> words) {
+  const Command* const command = words.empty() ? &kServe : find_command(words.front());
+  if (command != &kServe && command != &kToken)
+    return report(Output({}), {Code::invalid_argument, "lease-serve is run by: lease serve, lease token."});
+  const auto rest = words.empty() ? words : words.subspan(1);
+  auto arguments = Arguments::parse(*command, rest);
+  if (!arguments) return report(Output({}), arguments.error());
+  const Output output({.json = arguments->has("json"),
+                       .quiet = arguments->has("quiet"),
+                       .verbose = arguments->has("verbose")});
+  Call call(*command, rest, *std::move(arguments), output);
+  const Result<int> status = command == &kServe ? serve(call) : token(call);
+  return status ? *status : report(output, status.error());
+}
+
+}  // namespace
+}  // namespace leasehold
+
+int main(int count, char** values) {
+  leasehold::keep_standard_descriptors();
+  const std::vector<std::string_view> words(values + std::min(count, 1), values + count);
+  return leasehold::run(words);
+}

@@ -1,0 +1,122 @@
+#include "daemon/openapi.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cctype>
+#include <string_view>
+#include <vector>
+
+#include "daemon/routes.h"
+#include "daemon/schemas.h"
+
+namespace leasehold::daemon {
+namespace {
+
+namespace json = boost::json;
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> all;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    if (end > 0) all.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return all;
+}
+
+json::object schema(std::string_view name) {
+  return {{"schema", {{"$ref", "#/components/schemas/" + std::string(name)}}}};
+}
+
+json::object parameter(std::string_view name, std::string_view place, bool required) {
+  return {{"name", name}, {"in", place}, {"required", required}, {"schema", {{"type", "string"}}}};
+}
+
+json::object response(const Route& route, const std::string& status) {
+  const bool succeeds = status < "300";
+  json::object described = {{"description", succeeds          ? "Done"
+                                            : status == "304" ? "As you know it"
+                                                              : "Refused, or not possible"}};
+  if (succeeds && status != "204" && !route.answer.empty()) {
+    described["content"] = {{"application/json", schema(route.answer)}};
+    if (route.name == "events") {
+      described["content"].as_object()["text/event-stream"] = {{"schema", {{"type", "string"}}}};
+    }
+  } else if (!succeeds && status != "304") {
+    described["content"] = {{"application/problem+json", schema("Problem")}};
+  }
+  return described;
+}
+
+json::object operation(const Route& route) {
+  json::array parameters = {parameter("workspace", "query", false), parameter("profile", "query", false)};
+  for (std::size_t at = route.pattern.find('{'); at != std::string_view::npos;
+       at = route.pattern.find('{', at + 1)) {
+    const auto end = route.pattern.find('}', at);
+    parameters.push_back(parameter(route.pattern.substr(at + 1, end - at - 1), "path", true));
+  }
+  for (const std::string& name : words(route.parameters))
+    parameters.push_back(parameter(name, "query", false));
+  json::object responses;
+  for (const std::string& status : words(route.statuses)) responses[status] = response(route, status);
+  for (const char* status : {"400", "401", "403", "503"}) {
+    if (!responses.contains(status)) responses[status] = response(route, status);
+  }
+  json::object result = {{"operationId", route.name},
+                         {"summary", route.summary},
+                         {"description", "Needs the role " + std::string(word(route.needs)) + "."},
+                         {"parameters", std::move(parameters)},
+                         {"responses", std::move(responses)}};
+  if (!route.request.empty())
+    result["requestBody"] = {{"content", {{"application/json", schema(route.request)}}}};
+  return result;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+json::object plain(std::string_view summary, std::string_view type) {
+  return {
+      {"get",
+       {{"summary", summary},
+        {"security", json::array{json::object()}},
+        {"responses",
+         {{"200", {{"description", "Done"}, {"content", {{type, {{"schema", json::object()}}}}}}},
+          {"503",
+           {{"description", "Not now"}, {"content", {{"application/problem+json", schema("Problem")}}}}}}}}}};
+}
+
+}  // namespace
+
+const std::string& openapi_document() {
+  static const std::string document = [] {
+    json::object paths;
+    for (const Route& route : routes()) {
+      json::value& path = paths[route.pattern];
+      if (!path.is_object()) path = json::object();
+      path.as_object()[lower(route.method)] = operation(route);
+    }
+    paths["/healthz"] = plain("Whether the server runs", "application/json");
+    paths["/readyz"] = plain("Whether its store answers", "application/json");
+    paths["/metrics"] = plain("Figures for Prometheus", "text/plain");
+    const json::object all = {
+        {"openapi", "3.1.0"},
+        {"info",
+         {{"title", "Leasehold"},
+          {"version", "1"},
+          {"summary", "File leases for fleets of coding agents"},
+          {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
+        {"paths", std::move(paths)},
+        {"security", json::array{json::object{{"bearer", json::array()}}, json::object()}},
+        {"components",
+         {{"schemas", json::parse(kSchemas)},
+          {"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}}}}}};
+    return json::serialize(all) + "\n";
+  }();
+  return document;
+}
+
+}  // namespace leasehold::daemon

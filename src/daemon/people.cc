@@ -1,0 +1,222 @@
+// Routes about files, agents, sessions, rooms, and the gate.
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <map>
+
+#include "daemon/rendering.h"
+#include "daemon/routes.h"
+#include "model/key.h"
+#include "model/scope.h"
+#include "util/rfc3339.h"
+#include "wire/answer_json.h"
+#include "wire/gate_json.h"
+#include "wire/request_json.h"
+
+namespace leasehold::daemon::handlers {
+namespace {
+
+namespace json = boost::json;
+
+Response no_content() { return {.status = 204, .body = {}, .headers = {}}; }
+
+Result<Caller> caller_of(const Exchange& exchange) {
+  const auto body = body_of(exchange.request);
+  if (!body) return fail(body.error());
+  auto caller = caller_from(*body);
+  if (!caller) return caller;
+  if (auto done = bind(exchange, *caller); !done) return fail(done.error());
+  return caller;
+}
+
+json::object path_json(const SessionPath& path) {
+  json::object row = {{"path", path.path}, {"subtree", path.subtree}, {"mode", word(path.mode)}};
+  if (path.drop_at) row["drop_at"] = to_rfc3339(*path.drop_at);
+  return row;
+}
+
+json::array texts_json(const std::vector<std::string>& texts) {
+  return json::array(texts.begin(), texts.end());
+}
+
+struct AgentRow {
+  std::size_t leases = 0;
+  std::size_t waits = 0;
+  Time last_heartbeat_at;
+  Verdict verdict;
+};
+
+Response agents_response(const Board& board) {
+  std::map<Owner, AgentRow> agents;
+  for (const BoardRow& row : board.rows) {
+    if (!row.live) continue;
+    AgentRow& agent = agents[row.lease.holder.owner];
+    (row.lease.status == Status::active ? agent.leases : agent.waits) += 1;
+    if (row.lease.last_heartbeat_at < agent.last_heartbeat_at) continue;
+    agent.last_heartbeat_at = row.lease.last_heartbeat_at;
+    agent.verdict = row.verdict;
+  }
+  json::array all;
+  for (const auto& [owner, agent] : agents) {
+    json::object row = {{"agent_id", owner.agent_id},
+                        {"session_id", owner.session_id},
+                        {"leases", agent.leases},
+                        {"waits", agent.waits},
+                        {"verdict", verdict_json(agent.verdict)}};
+    add_time(row, "last_heartbeat_at", agent.last_heartbeat_at, {board.now, board.wall});
+    all.push_back(std::move(row));
+  }
+  return json_response(200, {{"agents", std::move(all)}});
+}
+
+Work set_room(Exchange& exchange, bool busy) {
+  exchange.manager.rooms().set_busy(exchange.captured.front(), busy);
+  return answer_with(no_content());
+}
+
+}  // namespace
+
+Work file(Exchange& exchange) {
+  const auto asked = exchange.request.parameter("path");
+  if (!asked) return refuse({Code::invalid_argument, "Which file? Give path=/src/a.ts."});
+  const auto path = key_from_wire(*asked);
+  if (!path) return refuse(path.error());
+  return look(
+      exchange, [path = *path](LeaseManager& manager) { return manager.board({.paths = {path}}); },
+      [path = *path](const Board& board) {
+        json::object document = board_json(board);
+        bool locked = false;
+        for (const BoardRow& row : board.rows)
+          locked |= row.live && row.lease.status == Status::active && overlaps(row.lease.scope(), {path});
+        document["path"] = path;
+        document["locked"] = locked;
+        return json_response(200, document);
+      });
+}
+
+Work agents(Exchange& exchange) {
+  return look(exchange, [](LeaseManager& manager) { return manager.board(); }, agents_response);
+}
+
+Work turn(Exchange& exchange) {
+  auto body = body_of(exchange.request);
+  if (!body) return refuse(body.error());
+  if (!body->is_object())
+    return refuse({Code::invalid_argument, "The body has to be one JSON object: {...}."});
+  json::object& object = body->as_object();
+  const json::value* state = object.if_contains("state");
+  const bool starts = state != nullptr && *state == "started";
+  if (!starts && (state == nullptr || *state != "stopped"))
+    return refuse({Code::invalid_argument, "state has to be started or stopped."});
+  object.erase("state");
+  object["agent_id"] = exchange.captured.front();
+  auto caller = caller_from(*body);
+  if (!caller) return refuse(caller.error());
+  if (auto done = bind(exchange, *caller); !done) return refuse(done.error());
+  return ask(
+      exchange,
+      [owner = caller->holder.owner, starts](LeaseManager& manager) {
+        return starts ? manager.turn_started(owner) : manager.turn_stopped(owner);
+      },
+      [](std::size_t count) { return json_response(200, {{"count", count}}); });
+}
+
+Work session(Exchange& exchange) {
+  const std::string& id = exchange.captured.front();
+  return look(
+      exchange, [id](LeaseManager& manager) { return manager.session_paths(id); },
+      [id](const SessionPaths& found) {
+        json::array paths;
+        for (const SessionPath& path : found.paths) paths.push_back(path_json(path));
+        return json_response(
+            200, {{"session_id", id}, {"paths", std::move(paths)}, {"invalid", texts_json(found.invalid)}});
+      });
+}
+
+Work restore_session(Exchange& exchange) {
+  const auto body = body_of(exchange.request);
+  if (!body) return refuse(body.error());
+  auto as = acquire_request_from(*body);
+  if (!as) return refuse(as.error());
+  if (auto done = bind(exchange, as->caller); !done) return refuse(done.error());
+  as->caller.holder.owner.session_id = exchange.captured.front();
+  return ask(
+      exchange, [as = *as](LeaseManager& manager) { return manager.restore_session(as); },
+      [&services = exchange.services, id = exchange.captured.front()](const RestoredSession& restored) {
+        json::array paths;
+        for (const RestoredPath& one : restored.paths) {
+          json::object row = path_json(one.path);
+          row["answer"] = one.answer
+                              ? acquire_json(*one.answer, services.moment())
+                              : json::object{{"status", "failed"}, {"error", error_json(one.answer.error())}};
+          paths.push_back(std::move(row));
+        }
+        return json_response(
+            200,
+            {{"session_id", id}, {"paths", std::move(paths)}, {"invalid", texts_json(restored.invalid)}});
+      });
+}
+
+Work end_session(Exchange& exchange) {
+  auto caller = caller_of(exchange);
+  if (!caller) return refuse(caller.error());
+  const Principal& principal = exchange.request.principal;
+  if (!principal.agent_id.empty() && !exchange.may(Role::op)) {
+    // A session may have other agents, whose leases are not this one's to end.
+    ReleaseRequest request = {.caller = *caller, .which = {.all = true}};
+    return ask(
+        exchange, [request](LeaseManager& manager) { return manager.release(request); },
+        [&services = exchange.services](const Outcomes& answer) {
+          return render(answer, services.moment());
+        });
+  }
+  caller->holder.owner.session_id = exchange.captured.front() == "-" ? "" : exchange.captured.front();
+  return ask(
+      exchange, [caller = *caller](LeaseManager& manager) { return manager.end_session(caller); },
+      [&services = exchange.services](const Outcomes& answer) { return render(answer, services.moment()); });
+}
+
+Work room_busy(Exchange& exchange) { return set_room(exchange, true); }
+Work room_free(Exchange& exchange) { return set_room(exchange, false); }
+
+Work gate(Exchange& exchange) {
+  const auto body = body_of(exchange.request);
+  if (!body) return refuse(body.error());
+  auto request = gate_request_from(*body);
+  if (!request) return refuse(request.error());
+  if (auto done = bind(exchange, request->wanted.caller); !done) return refuse(done.error());
+  if (auto made = make_keys(request->wanted.paths); !made) return refuse(made.error());
+  if (const auto trace = exchange.request.header("traceparent");
+      request->wanted.trace.empty() && !trace.empty())
+    request->wanted.trace = trace;
+  Work work = ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.gate(request); },
+      [](const GateAnswer& answer) { return render(answer); });
+  work.process = request->wanted.caller.holder.process;
+  return work;
+}
+
+Work blockers(Exchange& exchange) {
+  return look(
+      exchange, [](LeaseManager& manager) { return manager.blockers(); },
+      [](const Blockers& found) {
+        json::object document = blockers_json(found, Detail::all);
+        add_wall(document, "at", found.wall);
+        return json_response(200, document);
+      });
+}
+
+Work instruct(Exchange& exchange) {
+  const auto body = body_of(exchange.request);
+  if (!body) return refuse(body.error());
+  auto request = instruct_request_from(*body);
+  if (!request) return refuse(request.error());
+  request->id = exchange.captured.front();
+  if (request->actor.empty()) request->actor = exchange.request.principal.name;
+  return ask(
+      exchange, [request = *request](LeaseManager& manager) { return manager.instruct(request); },
+      [&services = exchange.services](const Contention& contention) {
+        return json_response(200, contention_json(contention, services.moment(), Detail::all));
+      });
+}
+
+}  // namespace leasehold::daemon::handlers

@@ -1,0 +1,15 @@
+// Where the daemon's files are.
+#pragma once
+
+#include <string>
+
+namespace leasehold::daemon {
+
+// Tokens belong to the user, not to a project: XDG_CONFIG_HOME/leasehold/tokens.json, or LEASE_TOKENS.
+std::string token_file();
+
+// Where a daemon on an embedded store listens unless told otherwise: in the store's folder. For other stores
+// in XDG_RUNTIME_DIR.
+std::string default_socket(const std::string& store_url);
+
+}  // namespace leasehold::daemon

@@ -1,0 +1,300 @@
+// From a request to its response: which route, who may, what the workers have to do for it, and waiting that
+// costs no thread.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <set>
+#include <utility>
+
+#include "daemon/openapi.h"
+#include "daemon/routes.h"
+#include "daemon/server_state.h"
+
+namespace leasehold::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How soon a client that listens hears of what another process wrote.
+constexpr Duration kLookAgain = 100ms;
+
+// Redis and etcd take many calls at once, and group none.
+constexpr std::size_t kThreadsForOthers = 16;
+
+bool has_unread(int fd) {
+  char byte = 0;
+  return ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+Worker::Options options_of(ServerState& server, bool writes) {
+  const bool embedded = server.services.is_embedded();
+  Worker::Options options = {
+      .threads = embedded ? 1 : kThreadsForOthers,
+      .together = embedded && writes,
+      .answer_by = [&io = server.io](std::function<void()> answers) { asio::post(io, std::move(answers)); }};
+  if (writes) {
+    options.answer_by = [&server](std::function<void()> answers) {
+      asio::post(server.io, [&server, answers = std::move(answers)] {
+        ++server.batches;
+        answers();
+      });
+    };
+    options.begin = [&log = server.log] { log.begin_batch(); };
+    options.end = [&log = server.log](bool kept) { log.end_batch(kept); };
+    options.report = [&metrics = server.metrics](std::size_t jobs, std::chrono::nanoseconds took) {
+      metrics.committed(jobs, took);
+    };
+  }
+  return options;
+}
+
+Response stopping() {
+  return problem({Code::unavailable, "The server is stopping. Nothing was done; ask again soon."});
+}
+
+asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket) {
+  const auto waiter = work.waiter;
+  const auto until = std::chrono::steady_clock::now() + work.patience;
+  Task look = [waiter] { waiter->look(); };
+  Task give_up = [waiter] { waiter->give_up(); };
+  Task undo = [waiter] { waiter->undo(); };
+  Response response;
+  for (;;) {
+    const Result<void> kept = co_await run_on(server.writer, look, undo);
+    if (!kept) {
+      response = problem(kept.error());
+      break;
+    }
+    if (waiter->answer()) {
+      response = work.respond();
+      break;
+    }
+    Waiter::Pause pause = waiter->pause();
+    pause.fds.push_back(socket);
+    const bool leaves = server.is_stopping || has_left(socket);
+    if (work.keeps_place) {
+      const auto left = std::chrono::ceil<Duration>(until - std::chrono::steady_clock::now());
+      if (leaves || left <= Duration::zero()) {
+        response = work.respond();
+        break;
+      }
+      pause.at_most = std::min(pause.at_most, left);
+    } else if (leaves) {
+      const Result<void> gave_up = co_await run_on(server.writer, give_up, undo);
+      response = gave_up ? stopping() : problem(gave_up.error());
+      break;
+    }
+    co_await sleep_on(server, pause.fds, pause.at_most);
+  }
+  co_return response;
+}
+
+asio::awaitable<Response> perform(ServerState& server, Work& work, int socket) {
+  Response response;
+  const auto until = std::chrono::steady_clock::now() + work.patience;
+  const std::vector<int> fds(1, socket);
+  while (work.call) {
+    const std::uint64_t before = server.batches;
+    const Result<void> kept = co_await run_on(work.only_reads ? server.reader : server.writer, work.call);
+    if (!kept) {
+      response = problem(kept.error());
+      co_return response;
+    }
+    if (!work.is_empty || !work.is_empty() || server.is_stopping || has_left(socket)) break;
+    if (std::chrono::steady_clock::now() >= until) break;
+    if (before == server.batches) co_await sleep_on(server, fds, kLookAgain);
+  }
+  response = work.respond();
+  co_return response;
+}
+
+std::string_view outcome_of(int status) {
+  if (status < 202) return "granted";
+  if (status == 202) return "queued";
+  return status < 500 ? "refused" : "failed";
+}
+
+// Over all workspaces that somebody asked for.
+Metrics::Standing count(Services& services) {
+  Metrics::Standing now;
+  std::string last;
+  for (const auto& [workspace, manager] : services.managers()) {
+    if (workspace == std::exchange(last, workspace)) continue;  // Another profile's, on the same leases.
+    const auto board = manager->board();
+    if (!board) continue;
+    std::set<Owner> owners;
+    for (const BoardRow& row : board->rows) {
+      if (!row.live) continue;
+      (row.lease.status == Status::active ? now.leases : now.waiters) += 1;
+      owners.insert(row.lease.holder.owner);
+    }
+    now.agents += owners.size();
+  }
+  return now;
+}
+
+asio::awaitable<Response> metrics(ServerState& server) {
+  Metrics::Standing now;
+  Task job = [&now, &server] { now = count(server.services); };
+  co_await run_on(server.reader, job);
+  now.connections = server.guests.size();
+  Response response;
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  response.body = server.metrics.text(now);
+  co_return response;
+}
+
+// What needs no manager: no such route, or not for this one.
+std::optional<Response> turned_away(const Request& request, const Match& found) {
+  if (found.route == nullptr) {
+    if (found.allowed.empty())
+      return problem(404, "no_such_route", "There is nothing at " + request.path + ". See: /openapi.json");
+    Response response = problem(405, "method_not_allowed", "This can be done there: " + found.allowed);
+    response.headers.emplace_back("Allow", found.allowed);
+    return response;
+  }
+  if (request.principal.role >= found.route->needs) return std::nullopt;
+  return problem(403, "forbidden",
+                 "This needs the role " + std::string(word(found.route->needs)) +
+                     ", and this credential has " + std::string(word(request.principal.role)) + ".");
+}
+
+// What the route wants done; or the response, if that is all.
+Result<Work> prepare(ServerState& server, const Request& request, const Match& found,
+                     LeaseManager*& manager) {
+  const std::string workspace = request.parameter("workspace").value_or("");
+  const auto opened = server.services.manager(workspace, request.parameter("profile").value_or(""));
+  if (!opened) return fail(opened.error());
+  manager = *opened;
+  Exchange exchange = {.services = server.services,
+                       .request = request,
+                       .manager = *manager,
+                       .workspace = workspace.empty() ? server.services.default_workspace() : workspace,
+                       .captured = found.captured};
+  Work work = found.route->handle(exchange);
+  if (work.process) watch_process(server, *work.process);
+  return work;
+}
+
+Response health() { return json_response(200, {{"status", "ok"}}); }
+Response readiness(const Result<void>& ready) {
+  return ready ? json_response(200, {{"status", "ready"}}) : problem(ready.error());
+}
+
+}  // namespace
+
+ServerState::ServerState(asio::io_context& loop, Services& all, Log& lines, Door entrance)
+    : io(loop),
+      services(all),
+      log(lines),
+      door(std::move(entrance)),
+      writer(all.store(), options_of(*this, true)),
+      reader(all.store(), options_of(*this, false)) {}
+
+asio::awaitable<Result<void>> run_on(Worker& worker, Task& call, Task& undo) {
+  return asio::async_initiate<const asio::use_awaitable_t<>, void(Result<void>)>(
+      [](auto handler, Worker* by, Task* job, Task* back) {
+        by->submit({.call = *job,
+                    .undo = *back,
+                    .done = [handler = std::move(handler)](const Result<void>& committed) mutable {
+                      std::move(handler)(committed);
+                    }});
+      },
+      asio::use_awaitable, &worker, &call, &undo);
+}
+
+asio::awaitable<Result<void>> run_on(Worker& worker, Task& call) {
+  static Task nothing;
+  return run_on(worker, call, nothing);
+}
+
+asio::awaitable<void> sleep_on(ServerState& server, const std::vector<int>& fds, Duration at_most) {
+  auto timer = std::make_shared<asio::steady_timer>(server.io, at_most);
+  std::vector<asio::posix::stream_descriptor> watched;
+  for (const int fd : fds) {
+    if (has_unread(fd)) continue;  // The next request, which has its time.
+    const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0) continue;
+    watched.emplace_back(server.io, copy);
+    watched.back().async_wait(asio::posix::stream_descriptor::wait_read,
+                              [timer](const boost::system::error_code& problem) {
+                                if (!problem) timer->cancel();
+                              });
+  }
+  server.sleepers.push_back(timer.get());
+  const auto place = std::prev(server.sleepers.end());
+  boost::system::error_code ignored;
+  co_await timer->async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  server.sleepers.erase(place);
+}
+
+bool has_left(int socket) {
+  pollfd state = {socket, POLLRDHUP, 0};
+  return ::poll(&state, 1, 0) > 0 && (state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+asio::awaitable<bool> respond_to_anybody(ServerState& server, const Request& request, Response& response) {
+  if (request.path == "/healthz") {
+    response = health();
+    co_return true;
+  }
+  if (request.path == "/openapi.json") {
+    response.body = openapi_document();
+    co_return true;
+  }
+  if (request.path != "/readyz") co_return false;
+  Result<void> ready;
+  Task job = [&ready, &services = server.services] {
+    ready = services.store().view({.workspace = services.default_workspace()},
+                                  [](View&) -> Result<void> { return {}; });
+  };
+  co_await run_on(server.reader, job);
+  response = server.is_stopping ? stopping() : readiness(ready);
+  co_return true;
+}
+
+asio::awaitable<void> respond(ServerState& server, const Request& request, int socket, Response& response,
+                              std::optional<Streaming>& stream) {
+  if (request.path == "/metrics") {
+    response = co_await metrics(server);
+    co_return;
+  }
+  const auto began = std::chrono::steady_clock::now();
+  const Match found = match(request);
+  if (auto refused = turned_away(request, found)) {
+    response = *std::move(refused);
+    co_return;
+  }
+  LeaseManager* manager = nullptr;
+  Result<Work> work = prepare(server, request, found, manager);
+  if (!work) {
+    response = problem(work.error());
+    co_return;
+  }
+  if (work->events) {
+    stream.emplace();
+    stream->manager = manager;
+    stream->from = *work->events;
+    co_return;
+  }
+  const std::shared_ptr<Waiter> waiter = work->waiter;
+  if (waiter) {
+    response = co_await wait(server, *work, socket);
+  } else {
+    response = co_await perform(server, *work, socket);
+  }
+  const auto took = std::chrono::steady_clock::now() - began;
+  server.metrics.answered(found.route->name, response.status, took);
+  if (waiter && !work->keeps_place)
+    server.metrics.acquired(outcome_of(response.status), took, waiter->waited());
+}
+
+}  // namespace leasehold::daemon

@@ -1,0 +1,284 @@
+#include "daemon/server.h"
+
+#include <fmt/format.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+#include <cstdlib>
+
+#include "daemon/connection.h"
+#include "daemon/listening.h"
+#include "daemon/places.h"
+#include "daemon/tokens.h"
+#include "daemon/upkeep.h"
+
+namespace leasehold::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
+
+constexpr std::size_t kGuestsMost = 10'000;
+// Connections that are being served when we are told to stop have so long to end.
+constexpr auto kStopTime = 10s;
+
+Peer peer_of(int fd, const Listener& listener) {
+  Peer peer = {.is_unix = listener.is_unix, .certificate = {}};
+  if (listener.is_unix) {
+    ucred who{};
+    socklen_t length = sizeof who;
+    if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0) peer.uid = who.uid;
+  } else {
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    peer.is_loopback = listener.is_loopback;
+  }
+  return peer;
+}
+
+Result<std::shared_ptr<asio::ssl::context>> read_certificates(const ServeOptions& options) {
+  if (options.tls_certificate.empty() && options.tls_key.empty() && options.client_ca.empty())
+    return std::shared_ptr<asio::ssl::context>();
+  if (options.tls_certificate.empty() || options.tls_key.empty())
+    return fail(Code::config_error, "--tls-cert and --tls-key belong together, and --client-ca needs both.");
+  auto tls = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+  boost::system::error_code failed;
+  const auto cannot = [&](const std::string& file) {
+    return fail(Code::config_error, fmt::format("{} cannot be used: {}.", file, failed.message()));
+  };
+  tls->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, failed);
+  if (tls->use_certificate_chain_file(options.tls_certificate, failed))
+    return cannot(options.tls_certificate);
+  if (tls->use_private_key_file(options.tls_key, asio::ssl::context::pem, failed))
+    return cannot(options.tls_key);
+  if (!options.client_ca.empty()) {
+    if (tls->load_verify_file(options.client_ca, failed)) return cannot(options.client_ca);
+    tls->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, failed);
+  }
+  return tls;
+}
+
+// Thousands of connections, and a bell for each that waits.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string host_part(const std::string& address) {
+  const auto colon = address.rfind(':');
+  return address.substr(0, colon);
+}
+
+class Server {
+ public:
+  Server(ServeOptions options, Services& services, Log& log, std::vector<Listener> listeners,
+         std::shared_ptr<const Tokens> tokens, std::shared_ptr<asio::ssl::context> tls)
+      : options_(std::move(options)),
+        log_(log),
+        listeners_(std::move(listeners)),
+        tls_(std::move(tls)),
+        state_(io_, services, log, Door(door_options(), std::move(tokens))),
+        upkeep_(state_) {}
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server() {
+    for (const Listener& listener : listeners_) {
+      if (!listener.path.empty()) ::unlink(listener.path.c_str());
+    }
+  }
+
+  void run() {
+    for (const Listener& listener : listeners_) {
+      acceptors_.emplace_back(io_, asio::generic::stream_protocol(listener.is_unix ? AF_UNIX : AF_INET, 0),
+                              listener.fd);
+      asio::co_spawn(io_, accept_all(acceptors_.back(), listener), asio::detached);
+      log_.say(LogLevel::info, "listening on " + listener.text);
+    }
+    asio::co_spawn(io_, heed_signals(), asio::detached);
+    upkeep_.start();
+    notify("READY=1\nSTATUS=Serving leases");
+    io_.run();
+    log_.say(LogLevel::info, "stopped");
+  }
+
+ private:
+  Door::Options door_options() const {
+    Door::Options options = {.uid = ::geteuid(),
+                             .hosts = {"localhost", "127.0.0.1", "[::1]"},
+                             .open_to_loopback = options_.open_to_loopback};
+    for (const Listener& listener : listeners_) {
+      if (!listener.is_unix) options.hosts.insert(host_part(listener.text));
+    }
+    options.hosts.insert(options_.hosts.begin(), options_.hosts.end());
+    return options;
+  }
+
+  asio::awaitable<void> accept_all(Acceptor& acceptor, const Listener& listener) {
+    for (;;) {
+      auto [failed, socket] = co_await acceptor.async_accept(kAwait);
+      if (failed == asio::error::operation_aborted || state_.is_stopping) co_return;
+      if (failed) {
+        // Most often no descriptor is left. Those who wait will still be there.
+        asio::steady_timer pause(io_, 100ms);
+        co_await pause.async_wait(kAwait);
+        continue;
+      }
+      if (state_.guests.size() >= kGuestsMost) continue;
+      const Peer peer = peer_of(socket.native_handle(), listener);
+      asio::co_spawn(io_,
+                     serve_connection(state_, std::move(socket), peer, listener.is_unix ? nullptr : tls_),
+                     [this](const std::exception_ptr&) { end_if_done(); });
+    }
+  }
+
+  asio::awaitable<void> heed_signals() {
+    while (!has_ended_) {
+      const auto [failed, number] = co_await signals_.async_wait(kAwait);
+      if (failed) co_return;
+      if (number == SIGHUP) {
+        reload();
+        continue;
+      }
+      if (state_.is_stopping) io_.stop();  // Asked twice: at once.
+      stop();
+    }
+  }
+
+  void reload() {
+    notify("RELOADING=1");
+    if (auto tokens = Tokens::read(token_file())) {
+      state_.door.use(*std::move(tokens));
+      log_.say(LogLevel::info, "read the tokens again");
+    } else {
+      log_.say(LogLevel::warning, "kept the old tokens: " + tokens.error().message);
+    }
+    if (auto tls = read_certificates(options_); tls && *tls) {
+      tls_ = *std::move(tls);
+      log_.say(LogLevel::info, "read the certificates again");
+    } else if (!tls) {
+      log_.say(LogLevel::warning, "kept the old certificates: " + tls.error().message);
+    }
+    log_.say(
+        LogLevel::info,
+        "addresses, the store and settings from files and the environment stay as they are until a restart; "
+        "settings in the store count within seconds");
+    notify("READY=1");
+  }
+
+  // Whoever waits is told to ask again; what is being done is done and answered.
+  void stop() {
+    if (state_.is_stopping) return;
+    state_.is_stopping = true;
+    notify("STOPPING=1");
+    log_.say(LogLevel::info, "stopping");
+    for (Acceptor& acceptor : acceptors_) {
+      boost::system::error_code ignored;
+      acceptor.close(ignored);
+    }
+    upkeep_.stop();
+    for (asio::steady_timer* sleeper : state_.sleepers) sleeper->cancel();
+    for (Guest& guest : state_.guests) {
+      if (guest.is_idle) guest.close();
+    }
+    deadline_.expires_after(kStopTime);
+    deadline_.async_wait([this](const boost::system::error_code& failed) {
+      if (!failed) io_.stop();
+    });
+    end_if_done();
+  }
+
+  void end_if_done() {
+    if (!state_.is_stopping || !state_.guests.empty()) return;
+    has_ended_ = true;
+    deadline_.cancel();
+    signals_.cancel();
+    guard_.reset();
+  }
+
+  const ServeOptions options_;
+  Log& log_;
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> guard_{io_.get_executor()};
+  asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP};
+  asio::steady_timer deadline_{io_};
+  bool has_ended_ = false;
+  std::vector<Listener> listeners_;
+  std::list<Acceptor> acceptors_;
+  std::shared_ptr<asio::ssl::context> tls_;
+  ServerState state_;
+  Upkeep upkeep_;
+};
+
+Result<std::vector<Listener>> open_listeners(const ServeOptions& options, const Services& services) {
+  auto listeners = passed_listeners();
+  if (!listeners) return listeners;
+  std::vector<std::string> wanted = options.listen;
+  if (wanted.empty() && listeners->empty()) wanted.push_back("unix:" + default_socket(services.store_url()));
+  for (const std::string& text : wanted) {
+    const auto address = read_address(text);
+    if (!address) return fail(address.error());
+    auto opened = listen_on(*address);
+    if (!opened) return opened;
+    for (Listener& one : *opened) listeners->push_back(std::move(one));
+  }
+  return listeners;
+}
+
+// Whoever can reach a TCP port can be anybody.
+Result<void> check_doors(const ServeOptions& options, const std::vector<Listener>& listeners,
+                         const Tokens& tokens) {
+  for (const Listener& listener : listeners) {
+    if (listener.is_unix || !tokens.empty() || !options.client_ca.empty()) continue;
+    if (options.open_to_loopback && listener.is_loopback) continue;
+    return fail(
+        Code::config_error,
+        fmt::format(
+            "{} would be open to everybody who can reach it. Make a token (lease token create), or "
+            "ask for certificates (--client-ca){}.",
+            listener.text,
+            listener.is_loopback ? ", or let every user of this machine in (--open-to-loopback)" : ""));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<int> serve(const ServeOptions& options) {
+  raise_descriptor_limit();
+  ::signal(SIGPIPE, SIG_IGN);
+  Log log(options.json_log, options.verbose);
+  auto services = Services::open(options, [&log](const LogRecord& record) { log.about_lease(record); });
+  if (!services) return fail(services.error());
+  for (const std::string& note : (*services)->notes()) log.say(LogLevel::warning, note);
+  auto tokens = Tokens::read(token_file());
+  if (!tokens) return fail(tokens.error());
+  auto tls = read_certificates(options);
+  if (!tls) return fail(tls.error());
+  auto listeners = open_listeners(options, **services);
+  if (!listeners) return fail(listeners.error());
+  if (auto closed = check_doors(options, *listeners, **tokens); !closed) {
+    for (const Listener& listener : *listeners) {
+      ::close(listener.fd);
+      if (!listener.path.empty()) ::unlink(listener.path.c_str());
+    }
+    return fail(closed.error());
+  }
+  Server server(options, **services, log, *std::move(listeners), *std::move(tokens), *std::move(tls));
+  server.run();
+  return 0;
+}
+
+}  // namespace leasehold::daemon

@@ -1,0 +1,80 @@
+// What the parts of the server share. All of it belongs to the loop's thread, but for the workers.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "daemon/door.h"
+#include "daemon/exchange.h"
+#include "daemon/log.h"
+#include "daemon/metrics.h"
+#include "daemon/services.h"
+#include "daemon/worker.h"
+
+namespace leasehold::daemon {
+
+namespace asio = boost::asio;
+
+// A connection, as the server sees it.
+struct Guest {
+  std::function<void()> close;  // Ends it, whatever it does.
+  bool is_idle = true;          // Nothing it asked for is being done.
+};
+
+struct ServerState {
+  ServerState(asio::io_context& loop, Services& all, Log& lines, Door entrance);
+
+  asio::io_context& io;
+  Services& services;
+  Log& log;
+  Door door;
+  Metrics metrics;
+  Worker writer;
+  Worker reader;
+
+  bool is_stopping = false;
+  // Clients of this machine whose death ends leases.
+  std::map<Process, asio::posix::stream_descriptor> watched;
+  std::list<Guest> guests;
+  std::uint64_t batches = 0;  // Rises with whatever was written here.
+  // Wakes all that wait, when there is nothing to wait for any more.
+  std::list<asio::steady_timer*> sleepers;
+};
+
+// Has the worker do it. Ends on the loop's thread, after the commit.
+//
+// By reference, and so from a variable: GCC 12 destroys twice what an expression with co_await makes on the
+// way. For the same reason coroutines here return variables, and take no lists in braces.
+using Task = std::function<void()>;
+asio::awaitable<Result<void>> run_on(Worker& worker, Task& call);
+asio::awaitable<Result<void>> run_on(Worker& worker, Task& call, Task& undo);
+
+// Sleeps until one of the descriptors can be read, so much time has passed, or the server stops.
+asio::awaitable<void> sleep_on(ServerState& server, const std::vector<int>& fds, Duration at_most);
+
+// What everybody may ask, known or not. False: it is something else.
+asio::awaitable<bool> respond_to_anybody(ServerState& server, const Request& request, Response& response);
+
+// The response to a request; unless it is a stream of events, which `stream` then names.
+struct Streaming {
+  LeaseManager* manager = nullptr;
+  EventStream from;
+};
+asio::awaitable<void> respond(ServerState& server, const Request& request, int socket, Response& response,
+                              std::optional<Streaming>& stream);
+
+// Whether the other end has hung up.
+bool has_left(int socket);
+
+// Watches a process of this machine from now on: its death ends its leases at once.
+void watch_process(ServerState& server, const Process& process);
+
+}  // namespace leasehold::daemon

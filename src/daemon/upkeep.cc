@@ -1,0 +1,111 @@
+#include "daemon/upkeep.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace leasehold::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kEvery = 1s;
+// Others get their turn between two steps: some milliseconds each.
+constexpr std::size_t kSweptAtOnce = 200;
+
+}  // namespace
+
+void Upkeep::start() { asio::co_spawn(server_.io, run(), asio::detached); }
+
+void Upkeep::stop() {
+  stopped_ = true;
+  timer_.cancel();
+  server_.watched.clear();
+}
+
+// Of those who held something before this daemon was started.
+asio::awaitable<void> Upkeep::watch_holders() {
+  const auto manager = server_.services.manager("", "");
+  if (!manager) co_return;
+  Result<Board> board;
+  Task job = [&board, &manager] { board = (*manager)->board(); };
+  co_await run_on(server_.reader, job);
+  if (!board) co_return;
+  for (const BoardRow& row : board->rows) {
+    if (row.live && row.lease.holder.process) watch_process(server_, *row.lease.holder.process);
+  }
+}
+
+asio::awaitable<void> Upkeep::run() {
+  co_await watch_holders();
+  Task refresh = [this] { server_.services.refresh_moment(); };
+  while (!stopped_) {
+    co_await run_on(server_.reader, refresh);
+    std::string last;
+    const auto managers = server_.services.managers();
+    for (const auto& [workspace, manager] : managers) {
+      if (workspace == last || stopped_) continue;  // Another profile's, on the same leases.
+      last = workspace;
+      co_await sweep(*manager);
+      co_await count_events(workspace, *manager);
+      co_await forget(workspace, *manager);
+    }
+    timer_.expires_after(kEvery);
+    boost::system::error_code ignored;
+    if (!stopped_) co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+}
+
+asio::awaitable<void> Upkeep::sweep(LeaseManager& manager) {
+  bool more = true;
+  Swept swept;
+  Task job = [&] {
+    swept = {};
+    more = manager.policy()->auto_expire && manager.sweep_some(kSweptAtOnce, swept).value_or(false);
+  };
+  while (more && !stopped_) {
+    const Result<void> kept = co_await run_on(server_.writer, job);
+    if (kept) server_.metrics.swept(swept);
+  }
+}
+
+// From the history, so that what other processes did on the same store counts as well.
+asio::awaitable<void> Upkeep::count_events(const std::string& workspace, LeaseManager& manager) {
+  const auto known = counted_.find(workspace);
+  if (known == counted_.end()) {
+    Result<std::uint64_t> latest;
+    Task job = [&] { latest = manager.latest_event(); };
+    co_await run_on(server_.reader, job);
+    if (latest) counted_[workspace] = *latest;
+    co_return;
+  }
+  Result<std::vector<Event>> events;
+  Task job = [&] { events = manager.events(known->second); };
+  co_await run_on(server_.reader, job);
+  if (!events || events->empty()) co_return;
+  server_.metrics.happened(*events);
+  known->second = events->back().sequence;
+}
+
+asio::awaitable<void> Upkeep::forget(const std::string& workspace, LeaseManager& manager) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_cleanup_[workspace]) co_return;
+  constexpr std::size_t kFullBatch = 1'000;
+  std::size_t forgotten = kFullBatch;
+  Duration interval{};
+  Task job = [&] {
+    const auto policy = manager.policy();
+    interval = policy->cleanup_interval;
+    forgotten = policy->auto_expire ? manager.forget(policy->history_life).value_or(0) : 0;
+  };
+  while (forgotten >= kFullBatch && !stopped_) {
+    co_await run_on(server_.writer, job);
+    Swept swept;
+    swept.forgotten = forgotten;
+    server_.metrics.swept(swept);
+  }
+  next_cleanup_[workspace] = now + interval;
+}
+
+}  // namespace leasehold::daemon

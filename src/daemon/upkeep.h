@@ -1,0 +1,34 @@
+// What the daemon does by itself: records what ended, forgets what nobody needs, notices who died.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "daemon/server_state.h"
+
+namespace leasehold::daemon {
+
+class Upkeep {
+ public:
+  explicit Upkeep(ServerState& server) : server_(server), timer_(server.io) {}
+
+  void start();
+  void stop();
+
+ private:
+  asio::awaitable<void> run();
+  asio::awaitable<void> watch_holders();
+  asio::awaitable<void> sweep(LeaseManager& manager);
+  asio::awaitable<void> count_events(const std::string& workspace, LeaseManager& manager);
+  asio::awaitable<void> forget(const std::string& workspace, LeaseManager& manager);
+
+  ServerState& server_;
+  asio::steady_timer timer_;
+  bool stopped_ = false;
+  std::map<std::string, std::uint64_t> counted_;  // Up to which event, by workspace.
+  std::map<std::string, std::chrono::steady_clock::time_point> next_cleanup_;  // By workspace.
+};
+
+}  // namespace leasehold::daemon

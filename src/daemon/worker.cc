@@ -1,0 +1,84 @@
+#include "daemon/worker.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+namespace leasehold::daemon {
+namespace {
+
+// Other processes may write to the same store, and wait for as long as a batch takes.
+constexpr std::size_t kBatchMost = 256;
+
+void run_alone(Store& store, const Job& job, Result<void>& committed) {
+  if (job.undo) job.undo();
+  committed = store.together(job.call);
+}
+
+}  // namespace
+
+Worker::Worker(Store& store, Options options) : store_(store), options_(std::move(options)) {
+  for (std::size_t i = 0; i < std::max<std::size_t>(options_.threads, 1); ++i)
+    threads_.emplace_back([this] { work(); });
+}
+
+Worker::~Worker() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  queued_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Worker::submit(Job job) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(job));
+  }
+  queued_.notify_one();
+}
+
+void Worker::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    queued_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    const std::size_t count = options_.together ? std::min(queue_.size(), kBatchMost) : 1;
+    const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::vector<Job> batch(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
+    queue_.erase(queue_.begin(), end);
+    lock.unlock();
+    run(std::move(batch));
+    lock.lock();
+  }
+}
+
+void Worker::run(std::vector<Job> batch) {
+  const auto began = std::chrono::steady_clock::now();
+  if (options_.begin) options_.begin();
+  std::vector<Result<void>> committed(batch.size());
+  auto all = store_.together([&] {
+    for (const Job& job : batch) job.call();
+  });
+  const bool kept = all || all.error().code == Code::outcome_unknown;
+  if (options_.end) options_.end(kept);
+  if (!kept) {
+    // One of them could not be done, and took the others with it: so each by itself.
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (options_.begin) options_.begin();
+      run_alone(store_, batch[i], committed[i]);
+      if (options_.end) options_.end(committed[i].has_value());
+    }
+  } else {
+    std::ranges::fill(committed, all);
+  }
+  if (options_.report) options_.report(batch.size(), std::chrono::steady_clock::now() - began);
+  options_.answer_by(
+      [batch = std::make_shared<std::vector<Job>>(std::move(batch)), committed = std::move(committed)] {
+        for (std::size_t i = 0; i < batch->size(); ++i) (*batch)[i].done(committed[i]);
+      });
+}
+
+}  // namespace leasehold::daemon

@@ -1,0 +1,264 @@
+#include "http_client/exchange.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/json/parse.hpp>
+#include <charconv>
+#include <optional>
+
+#include "util/utf8.h"
+
+namespace leasehold::http {
+namespace {
+
+namespace beast = boost::beast;
+using redis::Deadline;
+using redis::Step;
+using redis::Wire;
+using Parser = beast::http::response_parser<beast::http::string_body>;
+
+constexpr std::uint64_t kBodyMost = 4ULL << 30;  // A board of a million leases.
+
+std::optional<std::string> decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    unsigned value = 0;
+    const char* digits = text.data() + i + 1;
+    if (i + 2 >= text.size() || std::from_chars(digits, digits + 2, value, 16).ptr != digits + 2)
+      return std::nullopt;
+    out += static_cast<char>(value);
+    i += 2;
+  }
+  return out;
+}
+
+std::unexpected<Error> refuse(std::string_view why) {
+  return fail(
+      Code::config_error,
+      fmt::format("The server's URL cannot be used: {}. Write it as http://host:7420, https://host:7420 or "
+                  "http+unix:/path/of/socket.",
+                  why));
+}
+
+Result<void> read_parameters(std::string_view query, redis::Address& address) {
+  while (!query.empty()) {
+    const std::string_view one = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(one.size() + 1, query.size()));
+    const std::size_t equals = std::min(one.find('='), one.size());
+    const auto value = decoded(one.substr(std::min(equals + 1, one.size())));
+    const std::string_view name = one.substr(0, equals);
+    std::string* const place = name == "ca"            ? &address.ca_file
+                               : name == "cert"        ? &address.certificate
+                               : name == "key"         ? &address.key
+                               : name == "server_name" ? &address.server_name
+                                                       : nullptr;
+    if (place == nullptr || !value)
+      return refuse(fmt::format("{} means nothing behind its question mark", in_quotes(one)));
+    *place = *value;
+  }
+  return {};
+}
+
+Result<redis::Address> read_url(std::string_view url) {
+  redis::Address address;
+  const auto mark = std::min(url.find('?'), url.size());
+  std::string_view query = url.substr(std::min(mark + 1, url.size()));
+  url = url.substr(0, mark);
+  if (url.starts_with("http+unix:")) {
+    const auto path = decoded(url.substr(10));
+    if (!path || !path->starts_with('/')) return refuse("the path of the socket has to be absolute");
+    address.socket = path->starts_with("//") ? path->substr(path->find_first_not_of('/') - 1) : *path;
+    return address;
+  }
+  address.tls = url.starts_with("https://");
+  url.remove_prefix(address.tls ? 8 : 7);
+  if (url.ends_with('/')) url.remove_suffix(1);
+  if (url.find_first_of("/@") != std::string_view::npos)
+    return refuse("it has to be a host and a port; a token goes into LEASE_TOKEN");
+  const auto colon = url.rfind(':');
+  const bool has_port = colon != std::string_view::npos && url.find(']', colon) == std::string_view::npos;
+  address.host = has_port ? url.substr(0, colon) : url;
+  address.port = has_port ? url.substr(colon + 1) : (address.tls ? "443" : "80");
+  if (address.host.starts_with('[') && address.host.ends_with(']'))
+    address.host = address.host.substr(1, address.host.size() - 2);
+  if (address.host.empty() || address.port.empty()) return refuse("the host is missing");
+  if (auto read = read_parameters(query, address); !read) return fail(read.error());
+  return address;
+}
+
+enum class Ready { yes, cancelled, too_late };
+
+Ready wait_for(const Wire& wire, Step step, Deadline deadline, int cancelled) {
+  pollfd fds[] = {{wire.fd(), static_cast<short>(step == Step::needs_write ? POLLOUT : POLLIN), 0},
+                  {cancelled, POLLIN, 0}};
+  for (;;) {
+    const auto left = std::chrono::ceil<Duration>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return Ready::too_late;
+    const int ready = ::poll(fds, 2, static_cast<int>(std::min<std::int64_t>(left.count(), 1'000'000)));
+    if (fds[1].revents != 0) return Ready::cancelled;
+    if (ready > 0) return Ready::yes;
+    if (ready < 0 && errno != EINTR) return Ready::too_late;
+  }
+}
+
+struct Sent {
+  bool begun = false;  // Some of it has left.
+  Ready how = Ready::yes;
+  bool failed = false;
+};
+
+Sent send(Wire& wire, std::string_view text, Deadline deadline, int cancelled) {
+  Sent sent;
+  while (!text.empty()) {
+    std::size_t moved = 0;
+    const Step step = wire.write(text.data(), text.size(), moved);
+    if (step == Step::done) {
+      sent.begun = true;
+      text.remove_prefix(moved);
+    } else if (step == Step::needs_read || step == Step::needs_write) {
+      sent.how = wait_for(wire, step, deadline, cancelled);
+      if (sent.how != Ready::yes) return sent;
+    } else {
+      sent.failed = true;
+      return sent;
+    }
+  }
+  return sent;
+}
+
+// False: the connection ended, or what came is no response.
+bool receive(Wire& wire, Parser& parser, Deadline deadline, int cancelled, Ready& how) {
+  std::string text;
+  std::size_t used = 0;
+  char buffer[16 * 1024];
+  while (!parser.is_done()) {
+    std::size_t moved = 0;
+    const Step step = wire.read(buffer, sizeof buffer, moved);
+    if (step == Step::needs_read || step == Step::needs_write) {
+      how = wait_for(wire, step, deadline, cancelled);
+      if (how != Ready::yes) return false;
+      continue;
+    }
+    if (step != Step::done) return false;
+    text.append(buffer, moved);
+    for (;;) {
+      beast::error_code failed;
+      const std::size_t taken =
+          parser.put(boost::asio::buffer(text.data() + used, text.size() - used), failed);
+      used += taken;
+      if (failed == beast::http::error::need_more) break;
+      if (failed) return false;
+      if (parser.is_done() || used == text.size()) break;
+    }
+    text.erase(0, used);
+    used = 0;
+  }
+  return true;
+}
+
+bool is_stale(const Wire& wire) {
+  // Between two calls there is nothing to be read; if there is, it is the end.
+  pollfd state = {wire.fd(), POLLIN | POLLRDHUP, 0};
+  return ::poll(&state, 1, 0) != 0;
+}
+
+}  // namespace
+
+std::string encoded(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.' || c == '~') {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", byte);
+    }
+  }
+  return out;
+}
+
+Result<std::unique_ptr<Server>> Server::at(const std::string& url, std::string token) {
+  auto address = read_url(url);
+  if (!address) return fail(address.error());
+  if (token.find_first_of("\r\n") != std::string::npos) return refuse("the token has line ends in it");
+  auto server = std::make_unique<Server>();
+  server->shown_ =
+      address->socket.empty() ? fmt::format("{}:{}", address->host, address->port) : address->socket;
+  const bool six = address->host.find(':') != std::string::npos;
+  server->head_ =
+      fmt::format("Host: {}\r\nAccept: application/json\r\n",
+                  address->socket.empty()
+                      ? fmt::format("{}{}{}:{}", six ? "[" : "", address->host, six ? "]" : "", address->port)
+                      : "localhost");
+  if (!token.empty()) server->head_ += fmt::format("Authorization: Bearer {}\r\n", token);
+  server->address_ = *std::move(address);
+  return server;
+}
+
+Result<std::unique_ptr<Wire>> Server::connection(Deadline deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    while (!idle_.empty()) {
+      auto wire = std::move(idle_.back());
+      idle_.pop_back();
+      if (!is_stale(*wire)) return wire;
+    }
+  }
+  auto wire = redis::connect(address_, deadline);
+  if (wire) return wire;
+  if (wire.error().code == Code::config_error) return wire;
+  return fail(Code::unavailable,
+              fmt::format("Cannot reach the lease server at {}. Is it running? Start it with: lease serve",
+                          in_sentence(shown_)));
+}
+
+void Server::keep(std::unique_ptr<Wire> wire) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(wire));
+}
+
+Result<Reply> Server::ask(const Call& call) {
+  const Deadline deadline = std::chrono::steady_clock::now() + call.patience;
+  auto wire = connection(deadline);
+  if (!wire) return fail(wire.error());
+  std::string text = fmt::format("{} {} HTTP/1.1\r\n{}", call.method, call.target, head_);
+  if (!call.body.empty()) text += "Content-Type: application/json\r\n";
+  if (call.method != "GET") text += fmt::format("Content-Length: {}\r\n", call.body.size());
+  text += "\r\n" + call.body;
+
+  const Sent sent = send(**wire, text, deadline, call.cancelled);
+  Ready how = sent.how;
+  Parser parser;
+  parser.body_limit(kBodyMost);
+  if (!sent.failed && how == Ready::yes && receive(**wire, parser, deadline, call.cancelled, how)) {
+    const auto& message = parser.get();
+    Reply reply = {.status = static_cast<int>(message.result_int()), .document = nullptr};
+    if (!message.body().empty()) {
+      beast::error_code failed;
+      reply.document = boost::json::parse(message.body(), failed);
+      if (failed)
+        return fail(Code::corrupt,
+                    fmt::format("What {} answered is not JSON. Is it a lease server?", shown_));
+    }
+    if (message.keep_alive()) keep(*std::move(wire));
+    return reply;
+  }
+  if (how == Ready::cancelled) return Reply{.cancelled = true};
+  const std::string_view why = how == Ready::too_late ? "did not answer in time" : "closed the connection";
+  if (call.method == "GET")
+    return fail(Code::unavailable, fmt::format("The lease server at {} {}. Ask again.", shown_, why));
+  return fail(Code::outcome_unknown,
+              fmt::format("The lease server at {} {}; whether it did what was asked is not known. Ask again.",
+                          shown_, why));
+}
+
+}  // namespace leasehold::http

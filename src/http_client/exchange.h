@@ -1,0 +1,57 @@
+// One request and its response, on connections that are kept for the next.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leasehold/result.h"
+#include "store/redis/wire.h"
+
+namespace leasehold::http {
+
+struct Call {
+  std::string_view method = "GET";
+  std::string target;  // Path and query, encoded.
+  std::string body;
+  Duration patience = std::chrono::seconds(10);
+  int cancelled = -1;  // Becomes readable when the caller gives up.
+};
+
+struct Reply {
+  int status = 0;
+  boost::json::value document;  // Null: no body.
+  bool cancelled = false;       // The caller gave up; there is no answer.
+};
+
+// Text as it may stand in a target.
+std::string encoded(std::string_view text);
+
+// Thread-safe.
+class Server {
+ public:
+  // Error: config_error.
+  static Result<std::unique_ptr<Server>> at(const std::string& url, std::string token);
+
+  // Errors: unavailable (it was not reached; nothing was done), outcome_unknown (no answer came), corrupt
+  // (the answer cannot be read).
+  Result<Reply> ask(const Call& call);
+
+  const std::string& shown() const { return shown_; }
+
+ private:
+  Result<std::unique_ptr<redis::Wire>> connection(redis::Deadline deadline);
+  void keep(std::unique_ptr<redis::Wire> wire);
+
+  redis::Address address_;
+  std::string head_;  // Headers that every request has.
+  std::string shown_;
+
+  std::mutex mutex_;  // Guards what follows.
+  std::vector<std::unique_ptr<redis::Wire>> idle_;
+};
+
+}  // namespace leasehold::http

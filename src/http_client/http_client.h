@@ -1,0 +1,34 @@
+// The client of a daemon: every call of Client over HTTP (docs/api.md).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "leasehold/client.h"
+
+namespace leasehold {
+
+struct HttpOptions {
+  std::string workspace;
+  std::string profile;  // Empty: the server's.
+  std::string token;    // Bearer; empty: none.
+};
+
+// What only a server has, besides the calls of a client. Thread-safe.
+class HttpClient : public Client {
+ public:
+  virtual Result<std::vector<Defect>> examine(bool repair) = 0;
+  virtual Result<void> set_room_busy(const std::string& room, bool busy) = 0;
+};
+
+// Connects at the first call:
+//
+//   http://HOST[:PORT], https://HOST[:PORT], http+unix:/PATH/OF/SOCKET
+//   ?ca=FILE&cert=FILE&key=FILE&server_name=NAME   for https
+//
+// Error: config_error.
+Result<std::shared_ptr<HttpClient>> open_http_client(const std::string& url, HttpOptions options);
+
+}  // namespace leasehold

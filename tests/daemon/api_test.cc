@@ -1,0 +1,248 @@
+// The HTTP API as any program sees it.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "daemon_scene.h"
+
+namespace leasehold {
+namespace {
+
+using Api = DaemonScene;
+
+TEST_F(Api, GrantsAndRefusesWithTheEvidence) {
+  serve();
+
+  const Reply granted = acquire("ann", "/src/a.ts", R"(,"reason":"greet")");
+  const Reply refused = acquire("bob", "/src/a.ts");
+
+  EXPECT_EQ(granted.status, 201) << granted;
+  EXPECT_EQ(granted.json().at("leases").at(0).at("path"), "/src/a.ts");
+  EXPECT_EQ(
+      granted.headers.at("etag"),
+      "\"" + std::to_string(granted.json().at("leases").at(0).at("token").to_number<std::uint64_t>()) + "\"");
+  EXPECT_EQ(refused.status, 409) << refused;
+  EXPECT_EQ(refused.headers.at("content-type"), "application/problem+json");
+  EXPECT_EQ(refused.code(), "busy");
+  EXPECT_EQ(refused.json().at("blocked").at(0).at("agent_id"), "ann");
+  EXPECT_EQ(refused.json().at("blocked").at(0).at("reason"), "greet");
+}
+
+TEST_F(Api, TreatsPathsAsTextAndLetsNoneOut) {
+  serve();
+
+  EXPECT_EQ(acquire("ann", "/src/../src/./a.ts").json().at("leases").at(0).at("path"), "/src/a.ts");
+  for (const char* path : {"/../etc/passwd", "", "/a\\u0000b"}) {
+    const Reply refused = acquire("ann", path);
+    EXPECT_EQ(refused.status, 400) << refused;
+    EXPECT_EQ(refused.code(), "invalid_path") << refused;
+  }
+}
+
+TEST_F(Api, RenewsAndReleasesByIdUnderTheTokenOfIfMatch) {
+  serve();
+  const Reply granted = acquire("ann", "/a");
+  const std::string lease = "/v1/leases/" + id_of(granted);
+  const std::string me = R"({"agent_id":"ann","session_id":"s"})";
+  const std::string tag = granted.headers.at("etag");
+
+  EXPECT_EQ(ask("POST", lease + "/renew", me, "If-Match: " + tag + "\r\n").status, 200);
+  EXPECT_EQ(ask("POST", lease + "/renew", me, "If-Match: \"5\"\r\n").status, 412);
+  EXPECT_EQ(ask("POST", lease + "/renew", me, "If-Match: 5\r\n").status, 400);
+  EXPECT_EQ(ask("GET", lease).headers.at("etag"), tag);
+  EXPECT_EQ(ask("GET", lease, {}, "If-None-Match: " + tag + "\r\n").status, 304);
+  EXPECT_EQ(ask("DELETE", lease + "?agent_id=bob&session_id=s").code(), "not_owner");
+  EXPECT_EQ(ask("DELETE", lease + "?agent_id=ann&session_id=s").status, 200);
+  const Reply again = ask("DELETE", lease + "?agent_id=ann&session_id=s");
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.json().at("already"), true);
+  EXPECT_EQ(ask("POST", lease + "/renew", me).code(), "lost");
+  EXPECT_EQ(ask("GET", "/v1/leases/none").code(), "not_found");
+}
+
+TEST_F(Api, AnIdempotencyKeyGivesTheSameGrant) {
+  serve();
+  const std::string body = R"({"agent_id":"ann","paths":["/a"]})";
+
+  const Reply first = ask("POST", "/v1/leases", body, "Idempotency-Key: \"k1\"\r\n");
+  const Reply second = ask("POST", "/v1/leases", body, "Idempotency-Key: \"k1\"\r\n");
+
+  EXPECT_EQ(first.status, 201);
+  EXPECT_EQ(second.status, 200);
+  EXPECT_EQ(id_of(first), id_of(second));
+  EXPECT_EQ(second.json().at("replayed"), true);
+}
+
+TEST_F(Api, WaitsAsLongAsPreferred) {
+  serve();
+  const Reply held = acquire("ann", "/a");
+  Line waiting(socket());
+  waiting.say(
+      Line::request("POST", "/v1/leases", R"({"agent_id":"bob","paths":["/a"]})", "Prefer: wait=60\r\n"));
+  ASSERT_TRUE(eventually(
+      [&] { return ask("GET", "/v1/leases?agent_id=bob").json().at("leases").as_array().size() == 1; }));
+
+  ask("DELETE", "/v1/leases/" + id_of(held) + "?agent_id=ann&session_id=s");
+
+  const Reply granted = waiting.reply();
+  EXPECT_EQ(granted.status, 201) << granted;
+  EXPECT_EQ(granted.headers.at("preference-applied"), "wait=60");
+}
+
+TEST_F(Api, AWaitInVainTellsForWhom) {
+  serve();
+  acquire("ann", "/a");
+
+  const Reply late = ask("POST", "/v1/leases", R"({"agent_id":"bob","paths":["/a"]})", "Prefer: wait=1\r\n");
+
+  EXPECT_EQ(late.status, 408) << late;
+  EXPECT_EQ(late.code(), "timeout");
+  EXPECT_EQ(late.json().at("blocked").at(0).at("agent_id"), "ann");
+}
+
+TEST_F(Api, WhoHangsUpWaitsNoLonger) {
+  serve();
+  acquire("ann", "/a");
+  const auto waits = [&] {
+    return ask("GET", "/v1/leases?agent_id=bob").json().at("leases").as_array().size();
+  };
+  Line waiting(socket());
+  waiting.say(
+      Line::request("POST", "/v1/leases", R"({"agent_id":"bob","paths":["/a"]})", "Prefer: wait=60\r\n"));
+  ASSERT_TRUE(eventually([&] { return waits() == 1; }));
+
+  waiting.hang_up();
+
+  EXPECT_TRUE(eventually([&] { return waits() == 0; }));
+}
+
+TEST_F(Api, AQueuedRequestIsPolledAndCancelledByItsTicket) {
+  serve();
+  const Reply held = acquire("ann", "/a");
+  const Reply queued = acquire("bob", "/a", R"(,"wait_ms":60000)");
+  ASSERT_EQ(queued.status, 202) << queued;
+  const std::string ticket = "/v1/tickets/" + std::string(queued.json().at("ticket").as_string());
+  const std::string bob = R"({"agent_id":"bob","session_id":"s"})";
+
+  EXPECT_EQ(ask("POST", ticket + "/poll", bob).status, 202);
+  EXPECT_EQ(ask("POST", ticket + "/poll", R"({"agent_id":"cyd"})").status, 403);
+  ask("DELETE", "/v1/leases/" + id_of(held) + "?agent_id=ann&session_id=s");
+  EXPECT_EQ(ask("POST", ticket + "/poll?wait_ms=10000", bob).status, 200);
+  EXPECT_EQ(ask("POST", ticket + "/cancel", bob).status, 204);
+  EXPECT_EQ(ask("GET", "/v1/files?path=/a").json().at("locked"), false);
+}
+
+TEST_F(Api, ServesManyRequestsOnOneConnectionInTheirOrder) {
+  serve();
+  Line line(socket());
+  std::string all;
+  for (int i = 0; i < 50; ++i)
+    all +=
+        Line::request("POST", "/v1/leases", R"({"agent_id":"ann","paths":["/f)" + std::to_string(i) + "\"]}");
+
+  line.say(all);
+
+  for (int i = 0; i < 50; ++i) {
+    const Reply reply = line.reply();
+    ASSERT_EQ(reply.status, 201) << reply;
+    EXPECT_EQ(std::string(reply.json().at("leases").at(0).at("path").as_string()), "/f" + std::to_string(i));
+  }
+}
+
+TEST_F(Api, ListsPageByPage) {
+  serve();
+  for (int i = 0; i < 5; ++i) acquire("ann", "/f" + std::to_string(i));
+  std::string paths;
+  std::string cursor;
+  int pages = 0;
+  do {
+    const auto page = ask("GET", "/v1/leases?limit=2" + (cursor.empty() ? "" : "&cursor=" + cursor)).json();
+    for (const auto& row : page.at("leases").as_array()) paths += std::string(row.at("path").as_string());
+    cursor = page.at("next_cursor").is_null() ? "" : std::string(page.at("next_cursor").as_string());
+    std::ranges::replace(cursor, ' ', '+');
+    ++pages;
+  } while (!cursor.empty() && pages < 10);
+
+  EXPECT_EQ(paths, "/f0/f1/f2/f3/f4");
+  EXPECT_EQ(pages, 3);
+}
+
+TEST_F(Api, TheGateDeniesOnceHaltsAndIsInstructed) {
+  serve({"--set", "gate_retry=1s"});
+  acquire("ann", "/a");
+  const std::string body = R"({"agent_id":"bob","session_id":"s2","paths":["/a"]})";
+
+  const Reply first = ask("POST", "/v1/gate", body);
+  ASSERT_EQ(first.code(), "retry_later") << first;
+  EXPECT_EQ(first.status, 409);
+  EXPECT_TRUE(first.headers.contains("retry-after"));
+  ASSERT_TRUE(eventually([&] { return ask("POST", "/v1/gate", body).status == 423; }));
+  const auto blockers = ask("GET", "/v1/blockers").json().at("blockers").as_array();
+  ASSERT_EQ(blockers.size(), 1u);
+  const std::string id(blockers[0].at("id").as_string());
+  EXPECT_EQ(ask("POST", "/v1/blockers/" + id + "/instruction", R"({"instruction":"force","reason":"urgent"})")
+                .status,
+            200);
+
+  EXPECT_EQ(ask("POST", "/v1/gate", body).json().at("decision"), "allowed");
+}
+
+TEST_F(Api, TellsWhatHappensAsItHappens) {
+  serve();
+  acquire("ann", "/a");
+  Line line(socket());
+  line.say(Line::request("GET", "/v1/events", {}, "Accept: text/event-stream\r\n"));
+  EXPECT_NE(line.hear_until("\r\n\r\n").find("text/event-stream"), std::string::npos);
+  const std::string first = line.hear_until("\n\n");
+  EXPECT_NE(first.find("event: snapshot\n"), std::string::npos) << first;
+  EXPECT_NE(first.find("\"path\":\"/a\""), std::string::npos) << first;
+
+  acquire("bob", "/b", R"(,"trace":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")");
+
+  const std::string next = line.hear_until("\n\n");
+  EXPECT_NE(next.find("event: acquired\n"), std::string::npos) << next;
+  EXPECT_NE(next.find("\"trace\":\"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\""),
+            std::string::npos);
+  const std::string id = next.substr(4, next.find('\n') - 4);
+
+  acquire("cyd", "/c");
+  Line again(socket());
+  again.say(
+      Line::request("GET", "/v1/events", {}, "Accept: text/event-stream\r\nLast-Event-ID: " + id + "\r\n"));
+  again.hear_until("\r\n\r\n");
+  const std::string resumed = again.hear_until("\n\n");
+  EXPECT_NE(resumed.find("event: acquired\n"), std::string::npos) << resumed;
+  EXPECT_NE(resumed.find("\"path\":\"/c\""), std::string::npos) << resumed;
+
+  Line lost(socket());
+  lost.say(
+      Line::request("GET", "/v1/events", {}, "Accept: text/event-stream\r\nLast-Event-ID: 999999999\r\n"));
+  lost.hear_until("\r\n\r\n");
+  EXPECT_NE(lost.hear_until("\n\n").find("event: snapshot\n"), std::string::npos);
+}
+
+TEST_F(Api, ABusyRoomRefusesUntilItIsFree) {
+  serve();
+
+  EXPECT_EQ(ask("PUT", "/v1/rooms/r1/busy").status, 204);
+  EXPECT_EQ(acquire("ann", "/a", R"(,"room":"r1")").code(), "busy");
+  EXPECT_EQ(ask("DELETE", "/v1/rooms/r1/busy").status, 204);
+  EXPECT_EQ(acquire("ann", "/a", R"(,"room":"r1")").status, 201);
+}
+
+TEST_F(Api, SaysWhatItDoesNotKnow) {
+  serve();
+
+  EXPECT_EQ(ask("GET", "/nowhere").status, 404);
+  const Reply wrong = ask("PUT", "/v1/leases", "{}");
+  EXPECT_EQ(wrong.status, 405);
+  EXPECT_EQ(wrong.headers.at("allow"), "POST, GET");
+  EXPECT_EQ(ask("POST", "/v1/leases", "{").status, 400);
+  EXPECT_EQ(ask("POST", "/v1/leases", R"({"agent_id":"ann","pats":["/a"]})").code(), "invalid_argument");
+  EXPECT_EQ(ask("GET", "/v1/leases/%zz").status, 400);
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
+  EXPECT_EQ(ask("GET", "/readyz").status, 200);
+}
+
+}  // namespace
+}  // namespace leasehold

@@ -1,0 +1,158 @@
+// Everybody who should not come in, and everything that should not be said.
+#include <gtest/gtest.h>
+
+#include "daemon_scene.h"
+
+namespace leasehold {
+namespace {
+
+class Doors : public DaemonScene {
+ protected:
+  std::string token(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"token", "create"});
+    auto variables = environment("operator");
+    variables.push_back("LEASE_TOKENS=" + root() + "/tokens.json");
+    const Ran ran = run_lease(arguments, {.environment = variables, .out = {}, .cwd = root(), .in = {}});
+    EXPECT_EQ(ran.exit, 0) << ran.err;
+    return "Authorization: Bearer " + ran.out.substr(0, ran.out.find('\n')) + "\r\n";
+  }
+  Reply over_tcp(const std::string& method, const std::string& target, const std::string& body = {},
+                 const std::string& headers = {}) const {
+    return Line(port()).ask(method, target, body, headers);
+  }
+};
+
+TEST_F(Doors, TcpWithoutTokensDoesNotStart) {
+  const Ran ran = as("server", {"serve", "--listen", "127.0.0.1:0"});
+
+  EXPECT_EQ(ran.exit, 78) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "lease token create")) << ran.err;
+  EXPECT_EQ(as("server", {"serve", "--listen", "0.0.0.0:0", "--open-to-loopback"}).exit, 78);
+}
+
+TEST_F(Doors, TcpAsksForATokenAndBelievesNoOther) {
+  const std::string ann = token({"--agent", "ann"});
+  const std::string over = token({"--agent", "ann", "--expires", "1ms"});
+  serve({}, true);
+  const std::string body = R"({"paths":["/a"]})";
+
+  EXPECT_EQ(over_tcp("POST", "/v1/leases", body).status, 401);
+  EXPECT_EQ(over_tcp("POST", "/v1/leases", body, "Authorization: Bearer lh_00\r\n").status, 401);
+  EXPECT_EQ(over_tcp("POST", "/v1/leases", body, "Authorization: Basic YTpi\r\n").status, 401);
+  EXPECT_EQ(over_tcp("POST", "/v1/leases", body, over).status, 401);
+  const Reply granted = over_tcp("POST", "/v1/leases", body, ann);
+  EXPECT_EQ(granted.status, 201) << granted;
+  EXPECT_EQ(granted.json().at("leases").at(0).at("agent_id"), "ann");
+}
+
+TEST_F(Doors, NobodyActsForAnother) {
+  const std::string ann = token({"--agent", "ann"});
+  const std::string bob = token({"--agent", "bob"});
+  const std::string boss = token({"--role", "operator"});
+  const std::string eye = token({"--role", "read-only"});
+  serve({}, true);
+  const std::string lease =
+      "/v1/leases/" + id_of(over_tcp("POST", "/v1/leases", R"({"session_id":"s","paths":["/a"]})", ann));
+
+  EXPECT_EQ(over_tcp("POST", "/v1/leases", R"({"agent_id":"ann","paths":["/b"]})", bob).code(), "not_owner");
+  EXPECT_EQ(over_tcp("DELETE", lease + "?agent_id=ann&session_id=s", {}, bob).status, 403);
+  EXPECT_EQ(over_tcp("DELETE", lease + "?session_id=s", {}, bob).status, 403);
+  EXPECT_EQ(over_tcp("POST", lease + "/renew", R"({"session_id":"s","whole_session":true})", bob).status,
+            403);
+  EXPECT_EQ(over_tcp("POST", lease + "/transfer",
+                     R"({"session_id":"s","to":{"agent_id":"bob"},"as_operator":true})", bob)
+                .status,
+            403);
+  EXPECT_EQ(over_tcp("POST", lease + "/force-release", R"({"reason":"mine"})", bob).status, 403);
+  EXPECT_EQ(over_tcp("POST", "/v1/sessions/s/end", R"({"agent_id":"bob"})", bob)
+                .json()
+                .at("outcomes")
+                .as_array()
+                .size(),
+            0u);
+  EXPECT_EQ(over_tcp("GET", lease, {}, eye).status, 200);
+  EXPECT_EQ(over_tcp("POST", "/v1/leases", R"({"agent_id":"eve","paths":["/b"]})", eye).status, 403);
+  EXPECT_EQ(over_tcp("POST", lease + "/force-release", R"({"reason":"urgent"})", boss).status, 200);
+}
+
+TEST_F(Doors, ARevokedTokenIsOutAfterSighup) {
+  const std::string ann = token({"--agent", "ann"});
+  token({"--role", "operator"});
+  serve({}, true);
+  ASSERT_EQ(over_tcp("GET", "/v1/leases", {}, ann).status, 200);
+  auto variables = environment("operator");
+  variables.push_back("LEASE_TOKENS=" + root() + "/tokens.json");
+  const How how = {.environment = variables, .out = {}, .cwd = root(), .in = {}};
+  const std::string list = run_lease({"token", "list"}, how).out;
+  EXPECT_FALSE(contains(list, "lh_")) << "the secret shows";
+  ASSERT_EQ(run_lease({"token", "revoke", list.substr(0, list.find(' '))}, how).exit, 0);
+
+  daemon().signal(SIGHUP);
+
+  EXPECT_TRUE(eventually([&] { return over_tcp("GET", "/v1/leases", {}, ann).status == 401; }));
+}
+
+TEST_F(Doors, OtherNamesAndPagesFromElsewhereAreTurnedAway) {
+  serve({"--open-to-loopback"}, true);
+
+  const auto addressed = [&](const std::string& host, const std::string& more = {}) {
+    Line line(port());
+    line.say("GET /v1/leases HTTP/1.1\r\nHost: " + host + "\r\n" + more + "\r\n");
+    return line.reply().status;
+  };
+
+  EXPECT_EQ(addressed("localhost:1"), 200);
+  EXPECT_EQ(addressed("evil.example"), 421);
+  EXPECT_EQ(addressed("localhost", "Origin: http://evil.example\r\n"), 403);
+  EXPECT_EQ(addressed("localhost", "Origin: http://localhost:3000\r\n"), 200);
+}
+
+TEST_F(Doors, WhatIsTooLargeOrTooDeepIsRefused) {
+  serve();
+
+  EXPECT_EQ(ask("POST", "/v1/leases", std::string(2'000'000, ' ')).status, 413);
+  EXPECT_EQ(ask("GET", "/v1/leases", {}, "X: " + std::string(20'000, 'x') + "\r\n").status, 431);
+  EXPECT_EQ(ask("POST", "/v1/leases", std::string(10'000, '[')).status, 400);
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
+}
+
+TEST_F(Doors, WhatTwoCouldReadInTwoWaysIsRefused) {
+  serve();
+  for (const char* shape : {
+           "POST /v1/leases HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: "
+           "chunked\r\n\r\n0\r\n\r\n",
+           "POST /v1/leases HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n12345",
+           "POST /v1/leases HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+           "POST /v1/leases HTTP/1.1\r\nHost: a\r\nContent-Length : 4\r\n\r\n1234",
+           "POST /v1/leases HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+           "GET /v1/leases HTTP/1.1\nHost: a\n\n",
+           "\x16\x03\x01\x02garbage that is no HTTP at all\r\n\r\n",
+       }) {
+    Line line(socket());
+    line.say(shape);
+    const Reply reply = line.reply();
+    EXPECT_EQ(reply.status, 400) << shape;
+    EXPECT_TRUE(line.is_closed()) << shape;
+  }
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
+}
+
+TEST_F(Doors, WhoIsSlowIsNotWaitedFor) {
+  serve();
+  Line slow(socket());
+  slow.say("POST /v1/leases HTTP/1.1\r\nHost: a\r\nContent-Le");
+
+  EXPECT_TRUE(slow.is_closed());
+}
+
+TEST_F(Doors, AThousandIdleConnectionsDisturbNobody) {
+  serve();
+  std::vector<std::unique_ptr<Line>> idle;
+  for (int i = 0; i < 1'000; ++i) idle.push_back(std::make_unique<Line>(socket()));
+  for (const auto& line : idle) ASSERT_TRUE(line->is_connected());
+
+  EXPECT_EQ(acquire("ann", "/a").status, 201);
+}
+
+}  // namespace
+}  // namespace leasehold

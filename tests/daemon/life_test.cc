@@ -1,0 +1,125 @@
+// Starting, stopping, dying and coming back.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+#include "daemon_scene.h"
+
+namespace leasehold {
+namespace {
+
+using DaemonLife = DaemonScene;
+
+TEST_F(DaemonLife, WhatWasAnsweredIsThereAfterItWasKilled) {
+  serve();
+  std::set<std::string> granted;
+  {
+    std::vector<std::jthread> clients;
+    std::mutex mutex;
+    for (int client = 0; client < 8; ++client) {
+      clients.emplace_back([&, client] {
+        Line line(socket());
+        for (int i = 0; i < 50; ++i) {
+          const std::string path = "/c" + std::to_string(client) + "/" + std::to_string(i);
+          if (line.ask("POST", "/v1/leases", R"({"agent_id":"ann","paths":[")" + path + "\"]}").status != 201)
+            return;
+          const std::lock_guard lock(mutex);
+          granted.insert(path);
+        }
+      });
+    }
+    ASSERT_TRUE(eventually([&] {
+      const std::lock_guard lock(mutex);
+      return granted.size() > 100;
+    }));
+    kill_it();
+  }
+
+  serve();
+
+  std::set<std::string> found;
+  const auto board = ask("GET", "/v1/leases?limit=10000").json();
+  for (const auto& row : board.at("leases").as_array()) found.insert(std::string(row.at("path").as_string()));
+  for (const std::string& path : granted) EXPECT_TRUE(found.contains(path)) << path;
+}
+
+TEST_F(DaemonLife, StopsWhenWhatWasBegunIsAnswered) {
+  serve();
+  acquire("ann", "/a");
+  Line waiting(socket());
+  waiting.say(
+      Line::request("POST", "/v1/leases", R"({"agent_id":"bob","paths":["/a"]})", "Prefer: wait=60\r\n"));
+  ASSERT_TRUE(eventually(
+      [&] { return ask("GET", "/v1/leases?agent_id=bob").json().at("leases").as_array().size() == 1; }));
+  Line idle(socket());
+
+  const Ran ran = stop();
+
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  const Reply told = waiting.reply();
+  EXPECT_EQ(told.status, 503) << told;
+  EXPECT_EQ(told.code(), "unavailable");
+  EXPECT_TRUE(idle.is_closed());
+  EXPECT_FALSE(std::filesystem::exists(socket()));
+}
+
+TEST_F(DaemonLife, TwoDoNotShareASocket) {
+  serve();
+
+  const Ran second = as("server", {"serve", "--listen", "unix:" + socket()});
+
+  EXPECT_EQ(second.exit, 69) << second.err;
+  EXPECT_TRUE(contains(second.err, "another process serves there already")) << second.err;
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
+}
+
+TEST_F(DaemonLife, ASocketLeftBehindIsReplaced) {
+  serve();
+  kill_it();
+  ASSERT_TRUE(std::filesystem::exists(socket()));
+
+  serve();
+
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
+}
+
+TEST_F(DaemonLife, SharesItsStoreWithProcessesThatOpenItThemselves) {
+  serve();
+  const std::string workspace =
+      std::string(json("ann", {"acquire", "docs/x.md"}).at("leases").at(0).at("workspace").as_string());
+
+  const Reply refused =
+      ask("POST", "/v1/leases?workspace=" + workspace, R"({"agent_id":"bob","paths":["/docs/x.md"]})");
+  const Reply granted =
+      ask("POST", "/v1/leases?workspace=" + workspace, R"({"agent_id":"bob","paths":["/src/b.ts"]})");
+
+  EXPECT_EQ(refused.status, 409) << refused;
+  EXPECT_EQ(granted.status, 201) << granted;
+  EXPECT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 75);
+}
+
+TEST_F(DaemonLife, TheCommandLineWorksOverIt) {
+  serve();
+  auto over = [&](const std::string& agent, const std::vector<std::string>& arguments) {
+    auto variables = environment(agent);
+    variables.push_back("LEASE_STORE=http+unix:" + socket());
+    return run_lease(arguments, {.environment = variables, .out = {}, .cwd = root(), .in = {}});
+  };
+
+  EXPECT_EQ(over("ann", {"acquire", "src/a.ts"}).exit, 0);
+  const Ran refused = over("bob", {"acquire", "src/a.ts"});
+  EXPECT_EQ(refused.exit, 75);
+  EXPECT_TRUE(contains(refused.err, "/src/a.ts is held by ann")) << refused.err;
+  EXPECT_EQ(over("bob", {"acquire", "src/a.ts", "--wait", "1s"}).exit, 124);
+  EXPECT_TRUE(contains(over("bob", {"status"}).out, "/src/a.ts"));
+  EXPECT_EQ(over("ann", {"release", "--all"}).exit, 0);
+  EXPECT_EQ(over("bob", {"acquire", "src/a.ts"}).exit, 0);
+  stop();
+  const Ran gone = over("bob", {"acquire", "src/b.ts"});
+  EXPECT_EQ(gone.exit, 69);
+  EXPECT_TRUE(contains(gone.err, "Is it running?")) << gone.err;
+}
+
+}  // namespace
+}  // namespace leasehold
