@@ -166,6 +166,8 @@ Contention read_contention(const json::value& value) {
   }
   if (const json::value* blocked = reader.find("in_the_way")) contention.in_the_way = read_blocked(*blocked);
   reader.get("may_retry", contention.may_retry);
+  reader.get("instructed_by", contention.instructed_by);
+  reader.get("instruction_reason", contention.instruction_reason);
   reader.get("first_denied_at", contention.first_denied_at);
   reader.get("retry_at", contention.retry_at);
   get_if_told(reader, "retried_at", contention.retried_at);
