@@ -208,6 +208,7 @@ Decision read_decision(const Reader& reader) {
   reader.get_all("blocked", refused.blocked, read_blocked);
   reader.get("waited_ms", refused.waited);
   reader.get("retry_after_ms", refused.retry_after);
+  reader.get("next_command", refused.next_command);
   return refused;
 }
 
