@@ -46,7 +46,7 @@ Result<std::vector<AskedPath>> held_by_others(OpenWorkspace& workspace, const Ow
 }  // namespace
 
 Result<std::vector<AskedPath>> asked_paths(OpenWorkspace& workspace, const Owner& owner,
-                                           const std::vector<shell::Write>& writes) {
+                                           const std::vector<shell::Write>& writes, bool by_command) {
   std::vector<AskedPath> asked;
   std::vector<Looked> looked;
   for (const shell::Write& write : writes) {
@@ -55,7 +55,7 @@ Result<std::vector<AskedPath>> asked_paths(OpenWorkspace& workspace, const Owner
     const auto key = workspace.key_if_inside(is_around ? workspace.root() : write.path, {.literal = true});
     if (!key) return fail(key.error());
     if (!*key) continue;  // A link may lead out of the tree.
-    if (write.subtree || writes.size() > kTakenMax) {
+    if (write.subtree || (by_command && writes.size() > kTakenMax)) {
       looked.push_back({**key, write});
     } else {
       asked.push_back({.path = write.path});

@@ -44,7 +44,7 @@ std::string not_checked(std::string_view why) {
   return fmt::format(
       "Not checked, so not written: {} (To let such writes through: gate_fail_open = true in "
       ".leasehold.toml.)",
-      why.substr(0, kShown));
+      shortened(why, kShown));
 }
 
 template <class T>
@@ -61,7 +61,9 @@ HookCall::HookCall(HookHost host, std::string_view payload, std::string cwd, con
 
 HookAnswer HookCall::late_answer() const {
   if (event_ && !may_write(event_->moment)) return {};
-  return unchecked({Code::timeout, "the store did not answer in time."});
+  const bool names_one = event_ && !event_->paths.empty();
+  return unchecked({Code::timeout, "the store did not answer in time."},
+                   names_one ? absolute(event_->paths.front()) : cwd_);
 }
 
 HookAnswer HookCall::answer() {
@@ -78,7 +80,7 @@ HookAnswer HookCall::decide() {
     // Something is about to happen that we do not understand: for all we know a write, if the folder is ours.
     const auto opened = open_workspace(open_options(cwd_));
     if (!opened && opened.error().code == Code::not_found) return {.problem = event_.error().message};
-    return unchecked(event_.error());
+    return unchecked(event_.error(), cwd_);
   }
   if (is_gated(event_->moment)) return at_the_gate();
   if (is_over(event_->moment)) return after();
@@ -136,7 +138,7 @@ HookAnswer HookCall::at_the_gate() {
     if (is_new && known->second.empty()) {
       auto opened = open_workspace(open_options(file));
       if (!opened && opened.error().code == Code::not_found) continue;
-      if (!opened) return unchecked(opened.error());
+      if (!opened) return unchecked(opened.error(), file);
       known->second = (*opened)->root();
       parts[known->second].workspace = std::move(*opened);
     }
@@ -152,24 +154,24 @@ HookAnswer HookCall::at_the_gate() {
 HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes) {
   const bool read = event_->moment == HookMoment::before_read;
   if (read && !workspace.gates_reads()) return {};
-  const auto inside = asked_paths(workspace, owner(), writes);
-  if (!inside) return unchecked(inside.error());
+  const auto inside = asked_paths(workspace, owner(), writes, !event_->command.empty());
+  if (!inside) return unchecked(inside.error(), workspace.root());
   if (inside->empty()) return {};
   auto wanted = workspace.wanted(*inside, {.pairs = !read, .literal = true});
-  if (!wanted) return unchecked(wanted.error());
+  if (!wanted) return unchecked(wanted.error(), workspace.root());
   GateRequest request = {.read = read};
   request.wanted.caller.holder = {.owner = owner(), .process = workspace.caller_process()};
   request.wanted.paths = std::move(*wanted);
   request.wanted.attended = true;
   const auto decided = workspace.client()->gate(request);
-  if (!decided) return unchecked(decided.error());
+  if (!decided) return unchecked(decided.error(), workspace.root());
   const auto* denied = std::get_if<Denied>(&decided->decision);
   if (denied == nullptr && !read) {
     if (const auto why = change_since_seen(workspace, *inside))
       return denial(host_, event_->event_name, *why);
   }
   if (denied == nullptr) return {};
-  return denial(host_, event_->event_name, short_reason(*decided, *denied));
+  return denial(host_, event_->event_name, short_reason(*decided, *denied, owner()));
 }
 
 // The lease is the owner's by then, so that it can read the file again in peace.
@@ -217,9 +219,9 @@ HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& se
   return remark(host_, event_->event_name, aftermath_text(*trespasses));
 }
 
-HookAnswer HookCall::unchecked(const Error& error) const {
+HookAnswer HookCall::unchecked(const Error& error, const std::string& place) const {
   const bool is_write = !event_ || may_write(event_->moment);
-  if (!is_write || lets_unchecked_writes_pass(open_options(cwd_))) return {.problem = error.message};
+  if (!is_write || lets_unchecked_writes_pass(open_options(place))) return {.problem = error.message};
   HookAnswer answer = denial(host_, event_ ? event_->event_name : "PreToolUse", not_checked(error.message));
   answer.problem = error.message;
   return answer;

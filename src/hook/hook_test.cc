@@ -121,7 +121,8 @@ TEST_F(HookTest, TheSecondAgentIsDeniedAndToldWhy) {
   const std::string denial = edit("s2", "src/a.cc");
 
   EXPECT_TRUE(mentions(denial, R"("permissionDecision":"deny")")) << denial;
-  EXPECT_TRUE(mentions(denial, "src/a.cc is leased by claude-code")) << denial;
+  EXPECT_TRUE(mentions(denial, "src/a.cc is leased by claude-code (session s1)")) << denial;
+  EXPECT_TRUE(mentions(denial, "lease acquire PATH --wait")) << denial;
   EXPECT_TRUE(mentions(denial, "(in 3m)")) << denial;
   EXPECT_LE(denial.size(), 400U + 120U);
   const std::size_t moment = denial.find("try this write again once, at");
@@ -159,7 +160,9 @@ TEST_F(HookTest, TheSameCallThroughTwoHostsHooksIsOneOwners) {
 
 TEST_F(HookTest, SubagentsAreOwnersOfTheirOwn) {
   EXPECT_EQ(edit("s1", "a", "sub1"), "");
-  EXPECT_NE(edit("s1", "a", "sub2"), "");
+  const std::string denial = edit("s1", "a", "sub2");
+  EXPECT_TRUE(mentions(denial, "by claude-code/sub1 of your own session")) << denial;
+  EXPECT_FALSE(mentions(denial, "lease acquire")) << "that would be its main agent's, and in its way";
   EXPECT_NE(edit("s1", "a"), "");
   EXPECT_EQ(holders("/a"), "claude-code/sub1@s1 ");
 
@@ -175,6 +178,16 @@ TEST_F(HookTest, APatchIsLetThroughAsAWholeOrNotAtAll) {
   EXPECT_EQ(holders("/c"), "");
   EXPECT_EQ(patch("s2", "ac"), "");
   EXPECT_EQ(holders("/c"), "codex@s2 ");
+}
+
+TEST_F(HookTest, EachFileOfALargePatchIsTaken) {
+  std::string names;
+  for (char c = '0'; c < '0' + 70; ++c) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) names += c;
+  }
+  ASSERT_GT(names.size(), 50U);
+  EXPECT_EQ(patch("s2", names), "");
+  EXPECT_EQ(holders(std::string("/") + names.back()), "codex@s2 ");
 }
 
 TEST_F(HookTest, ACommandLineIsGatedLikeAWrite) {

@@ -22,24 +22,30 @@ std::string clock_text(Time then, const GateAnswer& answer) {
 
 std::string span(Time from, Time to) { return describe(std::chrono::duration_cast<Duration>(to - from)); }
 
-// Cut where a character begins.
-std::string_view shortened(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  return text.substr(0, most);
-}
-
 std::string short_path(const std::string& key) {
   constexpr std::size_t kShown = 90;
   const std::string path = key.starts_with('/') ? key.substr(1) : key;
   // The end of a path says more than its beginning.
-  return path.size() <= kShown ? in_sentence(path) : in_sentence("..." + path.substr(path.size() - kShown));
+  if (in_sentence(path).size() <= kShown + 2) return in_sentence(path);
+  // Escaped, it may be four times as long.
+  std::string end = path.substr(path.size() - std::min(path.size(), kShown));
+  while (in_sentence(end).size() > kShown) end.erase(0, std::max<std::size_t>(end.size() / 8, 1));
+  while (!end.empty() && (static_cast<unsigned char>(end.front()) & 0xc0) == 0x80) end.erase(0, 1);
+  return in_sentence("..." + end);
 }
 
-std::string who_has(const Blocked& blocked, const GateAnswer& answer) {
-  std::string text = fmt::format(
-      "{} is {} by {} for {}", short_path(blocked.path), blocked.waits ? "waited for" : "leased",
-      shortened(in_sentence(blocked.holder.owner.agent_id), 60), span(blocked.acquired_at, answer.at));
+// Two sessions of one agent have one name.
+std::string name_of(const Owner& owner, const Owner& self) {
+  const std::string name(shortened(in_sentence(owner.agent_id), 60));
+  if (owner.session_id.empty()) return name;
+  if (owner.session_id == self.session_id) return name + " of your own session";
+  return fmt::format("{} (session {})", name, shortened(in_sentence(owner.session_id), 8));
+}
+
+std::string who_has(const Blocked& blocked, const GateAnswer& answer, const Owner& self) {
+  std::string text =
+      fmt::format("{} is {} by {} for {}", short_path(blocked.path), blocked.waits ? "waited for" : "leased",
+                  name_of(blocked.holder.owner, self), span(blocked.acquired_at, answer.at));
   if (!blocked.waits && blocked.expires_at != kForever && blocked.expires_at > answer.at) {
     text += fmt::format(", until {} if not renewed", clock_text(blocked.expires_at, answer));
   }
@@ -47,24 +53,34 @@ std::string who_has(const Blocked& blocked, const GateAnswer& answer) {
   return text;
 }
 
-std::string what_stands(const GateAnswer& answer, const Denied& denied) {
-  if (!denied.blocked.empty()) return who_has(denied.blocked.front(), answer);
+std::string what_stands(const GateAnswer& answer, const Denied& denied, const Owner& self) {
+  if (!denied.blocked.empty()) return who_has(denied.blocked.front(), answer, self);
   if (denied.contentions.empty()) return "Nobody is in the way";
   const Contention& first = denied.contentions.front();
   return fmt::format("{} was leased by {} and is free now", short_path(first.path),
-                     shortened(in_sentence(first.in_the_way.holder.owner.agent_id), 60));
+                     name_of(first.in_the_way.holder.owner, self));
+}
+
+// The command line acts for the session's main agent: what a subagent waited for with it would be in its way.
+std::string_view hint_to_wait(const Owner& self) {
+  return self.agent_id.contains('/') ? "" : " Or wait in line: lease acquire PATH --wait 5m";
 }
 
 }  // namespace
 
-std::string short_reason(const GateAnswer& answer, const Denied& denied) {
+std::string_view shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
+std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self) {
   std::string text;
   switch (denied.code) {
     case Code::retry_later:
-      text = fmt::format(
-          "{}. Do other work; try this write again once, at {} (in {}), not earlier. Or wait in line: lease "
-          "acquire PATH --wait 5m",
-          what_stands(answer, denied), clock_text(denied.retry_at, answer), span(answer.at, denied.retry_at));
+      text = fmt::format("{}. Do other work; try this write again once, at {} (in {}), not earlier.{}",
+                         what_stands(answer, denied, self), clock_text(denied.retry_at, answer),
+                         span(answer.at, denied.retry_at), hint_to_wait(self));
       break;
     case Code::halted: {
       const auto worst = std::ranges::find_if(
@@ -78,7 +94,7 @@ std::string short_reason(const GateAnswer& answer, const Denied& denied) {
             "{}, still, at the retry. Stop this work, do not write the file in another way, and report "
             "blocker "
             "{}: somebody has to decide (lease blockers).",
-            what_stands(answer, denied), worst->id);
+            what_stands(answer, denied, self), worst->id);
       }
       break;
     }

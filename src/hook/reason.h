@@ -1,13 +1,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "leasehold/gate.h"
 
 namespace leasehold {
 
 // Why a write was denied, for a model that reads it and acts on it: who, since when, until when, when to try
-// again, what to do instead. At most 400 bytes.
-std::string short_reason(const GateAnswer& answer, const Denied& denied);
+// again, what to do instead. At most 400 bytes. `self` is who reads it.
+std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self);
+
+// No more than `most` bytes of it, cut where a character begins.
+std::string_view shortened(std::string_view text, std::size_t most);
 
 }  // namespace leasehold

@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <span>
 
-#include "hook/patch_paths.h"
+#include "shell/patch_paths.h"
 
 namespace leasehold {
 namespace {
@@ -84,10 +84,6 @@ std::vector<std::string> paths_of_patch(const json::value& arguments) {
   return {};
 }
 
-std::string under(const std::string& folder, const std::string& path) {
-  return folder.empty() || path.starts_with('/') ? path : folder + '/' + path;
-}
-
 bool looks_like_a_write(const json::object& arguments) {
   return !first_text(arguments, kPathFields).empty() &&
          std::ranges::any_of(kContentFields, [&](std::string_view name) { return arguments.contains(name); });
@@ -97,9 +93,6 @@ void look_at_command(ToolCall& call, const json::object& arguments) {
   call.command = text(arguments, "command");
   if (call.command.empty()) call.command = text(arguments, "command_line");
   call.folder = first_text(arguments, kFolderFields);
-  const auto patch = shell_patch(call.command);
-  if (!patch) return;
-  for (const std::string& path : patch->paths) call.paths.push_back(under(patch->folder, path));
 }
 
 }  // namespace

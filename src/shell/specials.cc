@@ -31,11 +31,38 @@ Lines run_mkdir(const Call& call) {
   return Arguments{};
 }
 
+// The patch of coding agents, as an argument or read.
+Lines run_apply_patch(const Call& call) {
+  const Arguments arguments = call.rest();
+  std::optional<std::string> text = arguments.empty() ? patch_text(call, nullptr) : std::nullopt;
+  if (!arguments.empty() && arguments[0].is_text()) text = arguments[0].text;
+  const auto paths = text ? patch_paths(*text) : std::nullopt;
+  if (!paths) {
+    call.follower.note_unseen("apply_patch: which files the patch is about");
+    return std::nullopt;
+  }
+  for (const std::string& path : *paths) call.follower.note_write(call.state, {.text = path});
+  return std::nullopt;
+}
+
 constexpr Special kSpecials[] = {
-    {"awk", run_awk},  {"bash", run_shell},  {"dash", run_shell},  {"find", run_find},
-    {"gawk", run_awk}, {"git", run_git},     {"gtar", run_tar},    {"ksh", run_shell},
-    {"mawk", run_awk}, {"mkdir", run_mkdir}, {"patch", run_patch}, {"sh", run_shell},
-    {"tar", run_tar},  {"xargs", run_xargs}, {"zsh", run_shell},
+    {"apply_patch", run_apply_patch},
+    {"applypatch", run_apply_patch},
+    {"awk", run_awk},
+    {"bash", run_shell},
+    {"dash", run_shell},
+    {"find", run_find},
+    {"gawk", run_awk},
+    {"git", run_git},
+    {"gtar", run_tar},
+    {"ksh", run_shell},
+    {"mawk", run_awk},
+    {"mkdir", run_mkdir},
+    {"patch", run_patch},
+    {"sh", run_shell},
+    {"tar", run_tar},
+    {"xargs", run_xargs},
+    {"zsh", run_shell},
 };
 
 // The lines of what is read, put together.

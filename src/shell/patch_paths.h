@@ -13,14 +13,4 @@ namespace leasehold {
 // a here-document, blanks around headers.
 std::optional<std::vector<std::string>> patch_paths(std::string_view text);
 
-// A patch that a shell's command line gives to apply_patch, and the folder it changes to before (empty:
-// none).
-struct ShellPatch {
-  std::string folder;
-  std::vector<std::string> paths;
-
-  bool operator==(const ShellPatch&) const = default;
-};
-std::optional<ShellPatch> shell_patch(std::string_view command);
-
 }  // namespace leasehold

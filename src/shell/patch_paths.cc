@@ -1,4 +1,4 @@
-#include "hook/patch_paths.h"
+#include "shell/patch_paths.h"
 
 #include "util/unique.h"
 
@@ -54,31 +54,6 @@ std::optional<std::vector<std::string>> patch_paths(std::string_view text) {
     }
   }
   return paths;
-}
-
-std::optional<ShellPatch> shell_patch(std::string_view command) {
-  const std::size_t begin = command.find(kBegin);
-  if (begin == std::string_view::npos) return std::nullopt;
-  const std::string_view before = command.substr(0, begin);
-  const std::size_t tool = std::min(before.find("apply_patch"), before.find("applypatch"));
-  if (tool == std::string_view::npos) return std::nullopt;
-  auto paths = patch_paths(command.substr(begin));
-  if (!paths) return std::nullopt;
-  ShellPatch patch = {.paths = std::move(*paths)};
-  // The last folder changed to before; as `cd DIR && apply_patch ...` does.
-  const std::string_view lead = before.substr(0, tool);
-  const std::size_t cd = lead.rfind("cd ");
-  const bool is_word =
-      cd == 0 || (cd != std::string_view::npos && std::string_view(" \t\n;&('\"").contains(lead[cd - 1]));
-  if (!is_word) return patch;
-  std::string_view folder = lead.substr(cd + 3);
-  folder = trimmed(folder.substr(0, folder.find_first_of("&;\n")));
-  if (folder.size() >= 2 && (folder.front() == '\'' || folder.front() == '"') &&
-      folder.back() == folder.front()) {
-    folder = folder.substr(1, folder.size() - 2);
-  }
-  patch.folder = std::string(folder);
-  return patch;
 }
 
 }  // namespace leasehold
