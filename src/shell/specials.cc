@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shell/options.h"
+#include "shell/patch_paths.h"
 #include "shell/place.h"
 #include "util/path_text.h"
 
