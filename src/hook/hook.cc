@@ -216,7 +216,9 @@ HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& se
   if (!trespasses) return told(trespasses);
   if (trespasses->empty()) return {};
   record(**opened, {.owner = owner(), .process = (*opened)->caller_process()}, *trespasses);
-  return remark(host_, event_->event_name, aftermath_text(*trespasses));
+  // Copilot takes Claude Code's answers for others, but not this one.
+  const HookHost dialect = event_->host == HookHost::copilot ? event_->host : host_;
+  return remark(dialect, event_->event_name, aftermath_text(*trespasses));
 }
 
 HookAnswer HookCall::unchecked(const Error& error, const std::string& place) const {

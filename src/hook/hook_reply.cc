@@ -58,6 +58,8 @@ HookAnswer remark(HookHost host, std::string_view event_name, std::string_view t
   switch (host) {
     case HookHost::cursor:
       return {.output = json::serialize(json::object{{"additional_context", text}})};
+    case HookHost::copilot:
+      return {.output = json::serialize(json::object{{"additionalContext", text}})};
     case HookHost::cline:
       return {.output = json::serialize(json::object{{"cancel", false}, {"contextModification", text}})};
     // The plugin adds it to what the tool gave. Windsurf shows it to its user.

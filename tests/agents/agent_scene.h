@@ -212,6 +212,7 @@ class AgentScene : public Scene {
                                         {"small_model", "x/m"},
                                         {"autoupdate", false},
                                         {"share", "disabled"},
+                                        {"snapshot", false},
                                         {"permission", {{"*", "allow"}}}});
   }
 

@@ -22,26 +22,33 @@ const texts = (content) =>
 
 // The conversation in the one form that all hosts have in common.
 function conversation(body) {
-  const turns = {user: [], calls: 0, results: []};
+  // What a host says beside a result belongs to it.
+  const turns = {user: [], calls: 0, results: [], aside: ''};
   for (const item of body.messages || []) {
     if (item.role === 'assistant') {
       turns.calls += [].concat(item.content).filter((part) => part && part.type === 'tool_use').length;
       turns.calls += (item.tool_calls || []).length;
+      turns.aside = '';
     } else if (item.role === 'tool') {
       turns.results.push(texts(item.content));
     } else {
       turns.user.push(texts(item.content));
+      turns.aside += texts(item.content);
       for (const part of [].concat(item.content)) {
         if (part.type === 'tool_result') turns.results.push(texts(part.content));
       }
     }
   }
   for (const item of body.input || []) {
-    if (item.type === 'function_call' || item.type === 'custom_tool_call') turns.calls += 1;
+    if (item.type === 'function_call' || item.type === 'custom_tool_call') {
+      turns.calls += 1;
+      turns.aside = '';
+    }
     if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') {
       turns.results.push(typeof item.output === 'string' ? item.output : JSON.stringify(item.output));
     }
     if (item.type === 'message' && item.role === 'user') turns.user.push(texts(item.content));
+    if (item.type === 'message' && item.role !== 'assistant') turns.aside += texts(item.content);
   }
   for (const item of body.contents || []) {
     for (const part of item.parts || []) {
@@ -77,7 +84,7 @@ async function nextStep(body) {
   const turns = conversation(body);
   const script = scriptOf(turns);
   if (script.log && turns.results.length > 0) {
-    fs.appendFileSync(script.log, JSON.stringify(turns.results[turns.results.length - 1]) + '\n');
+    fs.appendFileSync(script.log, JSON.stringify(turns.results[turns.results.length - 1] + turns.aside) + '\n');
   }
   const step = script.steps[turns.calls] || {say: 'done'};
   if (step.until) await waitFor(step.until);

@@ -113,6 +113,20 @@ TEST_P(AnyAgent, AShellsWriteToAHeldFileIsDenied) {
   EXPECT_TRUE(contains(read("shell.log"), "src/a.txt is leased by ann")) << read("shell.log");
 }
 
+TEST_P(AnyAgent, AScriptThatWritesAHeldFileIsNoticed) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.txt"}).exit, 0);
+  write("script", "echo two > src/a.txt\n");
+
+  const Ran ran = start(one(), "script.log", {shell(one(), "sh ./script"), shell(one(), "true")})->wait();
+
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_EQ(read("src/a.txt"), "two\n") << "nobody could see it before";
+  const std::string history = as("x", {"history", "src/a.txt"}).out;
+  EXPECT_TRUE(contains(history, name_of(one()))) << history;
+  EXPECT_TRUE(contains(history, "changed while a command of its ran; held by ann")) << history;
+  EXPECT_TRUE(contains(read("script.log"), "src/a.txt (leased by ann)")) << read("script.log");
+}
+
 TEST_P(TwoAgents, TheEndOfASessionFreesItsFiles) {
   const auto holder =
       start(one(), "holder.log",
