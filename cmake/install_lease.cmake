@@ -12,7 +12,7 @@ add_custom_command(OUTPUT ${texts}/stamp
   DEPENDS lease COMMENT "Writing manual pages and completions" VERBATIM)
 add_custom_target(lease_texts DEPENDS ${texts}/stamp)
 
-install(TARGETS lease COMPONENT lease)
+install(TARGETS lease lease-serve COMPONENT lease)
 install(DIRECTORY ${texts}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT lease FILES_MATCHING PATTERN "*.1")
 install(FILES ${texts}/lease.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME lease
   COMPONENT lease)

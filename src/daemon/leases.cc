@@ -66,6 +66,9 @@ Result<Request> bound(const Exchange& exchange, Result<Request> (*read)(const bo
   if constexpr (requires { request->which; }) {
     if (auto made = make_keys(request->which.paths); !made) return fail(made.error());
   }
+  if constexpr (requires { request->to; }) {
+    if (!exchange.request.principal.is_local) request->to.process.reset();
+  }
   return request;
 }
 
@@ -84,6 +87,9 @@ Result<Request> about_one(const Exchange& exchange, Result<Request> (*read)(cons
   if (!request) return request;
   if constexpr (requires { request->caller; }) {
     if (auto done = bind(exchange, request->caller); !done) return fail(done.error());
+  }
+  if constexpr (requires { request->to; }) {
+    if (!exchange.request.principal.is_local) request->to.process.reset();
   }
   if constexpr (requires { request->token; }) {
     const auto token = token_from_if_match(exchange.request);

@@ -94,11 +94,7 @@ class Server {
         upkeep_(state_) {}
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
-  ~Server() {
-    for (const Listener& listener : listeners_) {
-      if (!listener.path.empty()) ::unlink(listener.path.c_str());
-    }
-  }
+  ~Server() { remove_sockets(); }
 
   void run() {
     for (const Listener& listener : listeners_) {
@@ -112,9 +108,19 @@ class Server {
     notify("READY=1\nSTATUS=Serving leases");
     io_.run();
     log_.say(LogLevel::info, "stopped");
+    if (state_.guests.empty()) return;
+    // Some did not end in time. What they were told is kept; taking their connections apart would gain nothing.
+    remove_sockets();
+    ::_exit(0);
   }
 
  private:
+  void remove_sockets() const {
+    for (const Listener& listener : listeners_) {
+      if (!listener.path.empty()) ::unlink(listener.path.c_str());
+    }
+  }
+
   Door::Options door_options() const {
     Door::Options options = {.uid = ::geteuid(),
                              .hosts = {"localhost", "127.0.0.1", "[::1]"},

@@ -180,6 +180,7 @@ void Waiter::finish(Result<AcquireAnswer> answer) {
 }
 
 void Waiter::give_up() {
+  before_ = {.attempts = attempts_, .counted = counted_, .queued = queued_, .told = told_.size()};
   Duration waited{};
   if (queued_) {
     if (auto gave_up = manager_.cancel(request_.caller, ticket_); !gave_up)

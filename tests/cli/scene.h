@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 #include <filesystem>
+#include <memory>
 #include <regex>
 
 #include "run_lease.h"
@@ -16,11 +17,13 @@ class Scene : public testing::Test {
  protected:
   Scene() {
     EXPECT_NE(mkdtemp(root_.data()), nullptr);
+    if (std::getenv("LEASEHOLD_TEST_SERVER") != nullptr) start_server();
     for (const char* file : {".leasehold.toml", "src/a.ts", "src/b.ts", "tests/a.test.ts", "docs/x.md"})
       add(file);
   }
   // What a killed program started may still write there.
   ~Scene() override {
+    server_.reset();
     std::error_code problem;
     for (int i = 0; i < 100; ++i) {
       std::filesystem::remove_all(root_, problem);
@@ -38,7 +41,10 @@ class Scene : public testing::Test {
 
   // Nobody's terminal or agent may show through.
   std::vector<std::string> environment(const std::string& agent) const {
-    return {"LEASE_AGENT=" + agent, "LEASE_SESSION=s-" + agent, "HOME=" + root_, "NO_COLOR=1"};
+    std::vector<std::string> all = {"LEASE_AGENT=" + agent, "LEASE_SESSION=s-" + agent, "HOME=" + root_,
+                                    "NO_COLOR=1"};
+    if (server_) all.push_back("LEASE_STORE=http+unix:" + root_ + "/.socket");
+    return all;
   }
   Ran as(const std::string& agent, const std::vector<std::string>& arguments,
          const std::string& in = {}) const {
@@ -74,6 +80,16 @@ class Scene : public testing::Test {
   }
 
  private:
+  // With LEASEHOLD_TEST_SERVER all that is tested here goes over a daemon.
+  void start_server() {
+    server_ = std::make_unique<StartedLease>(
+        std::vector<std::string>{"serve", "--listen", "unix:" + root_ + "/.socket", "--store",
+                                 "sqlite:" + root_ + "/.served"},
+        std::vector<std::string>{"HOME=" + root_}, root_);
+    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(root_ + "/.socket"); })) << server_->err();
+  }
+
+  std::unique_ptr<StartedLease> server_;
   std::string root_ = testing::TempDir() + "leasehold-scene-XXXXXX";
 };
 

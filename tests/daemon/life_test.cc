@@ -99,6 +99,46 @@ TEST_F(DaemonLife, SharesItsStoreWithProcessesThatOpenItThemselves) {
   EXPECT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 75);
 }
 
+TEST_F(DaemonLife, TakesASocketFromSystemdAndSaysWhenItIsReady) {
+  const std::string told = root() + "/notify";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  told.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int notified = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(notified, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const std::string passed = root() + "/passed";
+  auto variables = environment("server");
+  variables.push_back("PATH=/usr/bin:/bin");
+  const StartedProgram program({"/usr/bin/systemd-socket-activate", "-l", passed, "-E",
+                                "NOTIFY_SOCKET=" + told, "-E", "HOME=" + root(), LEASE_BINARY, "serve"},
+                               variables, root());
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(passed); }));
+
+  EXPECT_EQ(Line(passed).ask("GET", "/healthz").status, 200) << program.err();
+
+  pollfd ready = {notified, POLLIN, 0};
+  ASSERT_EQ(::poll(&ready, 1, 30'000), 1);
+  char text[256] = {};
+  EXPECT_GT(::recv(notified, text, sizeof text - 1, 0), 0);
+  EXPECT_TRUE(contains(text, "READY=1")) << text;
+  ::close(notified);
+}
+
+TEST_F(DaemonLife, ALocalClientThatDiesGivesItsLeasesBackAtOnce) {
+  serve();
+  auto variables = environment("ann");
+  variables.push_back("LEASE_STORE=http+unix:" + socket());
+  const StartedLease holder({"run", "src/a.ts", "--", "/bin/sleep", "600"}, variables, root());
+  ASSERT_TRUE(eventually([&] { return contains(ask("GET", "/metrics").body, "lease_active_leases 2"); }))
+      << ask("GET", "/metrics").body;
+
+  holder.signal(SIGKILL);
+
+  EXPECT_TRUE(eventually([&] { return contains(ask("GET", "/metrics").body, "lease_active_leases 0"); }));
+  EXPECT_TRUE(eventually(
+      [&] { return contains(ask("GET", "/metrics").body, "lease_endings_total{cause=\"owner_dead\"} 2"); }));
+}
+
 TEST_F(DaemonLife, TheCommandLineWorksOverIt) {
   serve();
   auto over = [&](const std::string& agent, const std::vector<std::string>& arguments) {
