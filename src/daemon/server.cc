@@ -109,7 +109,8 @@ class Server {
     io_.run();
     log_.say(LogLevel::info, "stopped");
     if (state_.guests.empty()) return;
-    // Some did not end in time. What they were told is kept; taking their connections apart would gain nothing.
+    // Some did not end in time. What they were told is kept; taking their connections apart would gain
+    // nothing.
     remove_sockets();
     ::_exit(0);
   }

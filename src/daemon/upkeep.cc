@@ -72,20 +72,20 @@ asio::awaitable<void> Upkeep::sweep(LeaseManager& manager) {
 
 // From the history, so that what other processes did on the same store counts as well.
 asio::awaitable<void> Upkeep::count_events(const std::string& workspace, LeaseManager& manager) {
+  // At first what happened since the server was started.
+  HistoryQuery query;
   const auto known = counted_.find(workspace);
   if (known == counted_.end()) {
-    Result<std::uint64_t> latest;
-    Task job = [&] { latest = manager.latest_event(); };
-    co_await run_on(server_.reader, job);
-    if (latest) counted_[workspace] = *latest;
-    co_return;
+    query.since = started_;
+  } else {
+    query.after = known->second;
   }
   Result<std::vector<Event>> events;
-  Task job = [&] { events = manager.events(known->second); };
+  Task job = [&] { events = manager.history(query); };
   co_await run_on(server_.reader, job);
   if (!events || events->empty()) co_return;
   server_.metrics.happened(*events);
-  known->second = events->back().sequence;
+  counted_[workspace] = events->back().sequence;
 }
 
 asio::awaitable<void> Upkeep::forget(const std::string& workspace, LeaseManager& manager) {

@@ -27,6 +27,8 @@ class Upkeep {
   ServerState& server_;
   asio::steady_timer timer_;
   bool stopped_ = false;
+  const WallTime started_ =
+      std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
   std::map<std::string, std::uint64_t> counted_;  // Up to which event, by workspace.
   std::map<std::string, std::chrono::steady_clock::time_point> next_cleanup_;  // By workspace.
 };

@@ -23,8 +23,12 @@ class DaemonScene : public Scene {
     ASSERT_TRUE(eventually([&] { return Line(socket()).is_connected(); })) << daemon_->err();
     if (!tcp) return;
     std::smatch found;
-    const std::string said = daemon_->err();
-    ASSERT_TRUE(std::regex_search(said, found, std::regex("listening on 127\\.0\\.0\\.1:([0-9]+)"))) << said;
+    std::string said;
+    const std::regex line("listening on 127\\.0\\.0\\.1:([0-9]+)\n");
+    ASSERT_TRUE(eventually([&] {
+      said = daemon_->err();
+      return std::regex_search(said, found, line);
+    })) << said;
     port_ = std::stoi(found[1]);
   }
 
