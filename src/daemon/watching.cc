@@ -10,7 +10,7 @@ constexpr std::size_t kWatchedMost = 4'096;
 
 void reclaim(ServerState& server) {
   for (const auto& [workspace, manager] : server.services.managers()) {
-    server.writer.submit({.call = [manager = manager] { static_cast<void>(manager->sweep(true)); },
+    server.writer.submit({.call = [swept = manager] { static_cast<void>(swept->sweep(true)); },
                           .done = [](const Result<void>&) {}});
   }
 }
