@@ -57,6 +57,8 @@ Result<void> FaultyStore::transact(const Footprint& footprint, const Body& body)
     });
   }
 
+  // Who sees what is being committed here and then asks for answers to be lost means the next one's.
+  const bool may_lose_answer = lost_answers_ > 0;
   bool commit_lost = false;
   int rings_lost = 0;
   auto done = ForwardingStore::transact(footprint, [&](Transaction& transaction) -> Result<void> {
@@ -69,7 +71,7 @@ Result<void> FaultyStore::transact(const Footprint& footprint, const Body& body)
   });
   if (!done) rings_to_lose_ += rings_lost;
   if (commit_lost) return answer_lost();
-  if (done && take_one(lost_answers_)) return answer_lost();
+  if (done && may_lose_answer && take_one(lost_answers_)) return answer_lost();
   return done;
 }
 
