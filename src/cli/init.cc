@@ -26,7 +26,7 @@ Result<std::vector<HookHost>> named_hosts(std::string_view list) {
       return fail(Code::invalid_argument, fmt::format("There are no hooks for {}. There are for: {}.",
                                                       in_quotes(list.substr(0, end)), host_words(", ")));
     }
-    hosts.push_back(*host);
+    add_unique(hosts, *host);  // One named twice is meant once.
     list.remove_prefix(std::min(end + 1, list.size()));
   }
   return hosts;
