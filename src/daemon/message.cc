@@ -1,42 +1,24 @@
 #include "daemon/message.h"
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <cctype>
 
+#include "util/percent.h"
 #include "util/utf8.h"
 
 namespace leasehold::daemon {
 namespace {
 
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 Result<std::string> decode(std::string_view text, bool plus_is_blank) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus_is_blank) {
-      decoded += ' ';
-    } else if (text[i] != '%') {
-      decoded += text[i];
-    } else {
-      const int high = i + 1 < text.size() ? hex(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? hex(text[i + 2]) : -1;
-      if (high < 0 || low < 0)
-        return fail(Code::invalid_argument,
-                    "The request's address has a % that two hex digits do not follow.");
-      decoded += static_cast<char>(high * 16 + low);
-      i += 2;
-    }
-  }
-  if (decoded.find('\0') != std::string::npos || invalid_utf8_at(decoded))
+  std::string plain(text);
+  if (plus_is_blank) std::ranges::replace(plain, '+', ' ');
+  auto decoded = percent_decoded(plain);
+  if (!decoded)
+    return fail(Code::invalid_argument, "The request's address has a % that two hex digits do not follow.");
+  if (decoded->find('\0') != std::string::npos || invalid_utf8_at(*decoded))
     return fail(Code::invalid_argument, "The request's address is not UTF-8 text.");
-  return decoded;
+  return *std::move(decoded);
 }
 
 std::string_view take_until(std::string_view& text, char separator) {

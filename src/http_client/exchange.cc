@@ -8,9 +8,10 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/json/parse.hpp>
-#include <charconv>
+#include <cctype>
 #include <optional>
 
+#include "util/percent.h"
 #include "util/utf8.h"
 
 namespace leasehold::http {
@@ -23,23 +24,6 @@ using redis::Wire;
 using Parser = beast::http::response_parser<beast::http::string_body>;
 
 constexpr std::uint64_t kBodyMost = 4ULL << 30;  // A board of a million leases.
-
-std::optional<std::string> decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    unsigned value = 0;
-    const char* digits = text.data() + i + 1;
-    if (i + 2 >= text.size() || std::from_chars(digits, digits + 2, value, 16).ptr != digits + 2)
-      return std::nullopt;
-    out += static_cast<char>(value);
-    i += 2;
-  }
-  return out;
-}
 
 std::unexpected<Error> refuse(std::string_view why) {
   return fail(
@@ -54,7 +38,7 @@ Result<void> read_parameters(std::string_view query, redis::Address& address) {
     const std::string_view one = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(one.size() + 1, query.size()));
     const std::size_t equals = std::min(one.find('='), one.size());
-    const auto value = decoded(one.substr(std::min(equals + 1, one.size())));
+    const auto value = percent_decoded(one.substr(std::min(equals + 1, one.size())));
     const std::string_view name = one.substr(0, equals);
     std::string* const place = name == "ca"            ? &address.ca_file
                                : name == "cert"        ? &address.certificate
@@ -74,7 +58,7 @@ Result<redis::Address> read_url(std::string_view url) {
   std::string_view query = url.substr(std::min(mark + 1, url.size()));
   url = url.substr(0, mark);
   if (url.starts_with("http+unix:")) {
-    const auto path = decoded(url.substr(10));
+    const auto path = percent_decoded(url.substr(10));
     if (!path || !path->starts_with('/')) return refuse("the path of the socket has to be absolute");
     address.socket = path->starts_with("//") ? path->substr(path->find_first_not_of('/') - 1) : *path;
     return address;

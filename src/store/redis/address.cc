@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "util/percent.h"
 #include "util/utf8.h"
 
 namespace leasehold::redis {
@@ -16,23 +17,6 @@ std::unexpected<Error> refuse(std::string_view why) {
       fmt::format("The Redis URL cannot be used: {}. Write it as redis://host:6379/0, rediss://host or "
                   "redis+unix:///path/of/socket?db=0.",
                   why));
-}
-
-std::optional<std::string> decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size()) return std::nullopt;
-    unsigned value = 0;
-    const char* digits = text.data() + i + 1;
-    if (std::from_chars(digits, digits + 2, value, 16).ptr != digits + 2) return std::nullopt;
-    out += static_cast<char>(value);
-    i += 2;
-  }
-  return out;
 }
 
 std::optional<int> number(std::string_view text, int most) {
@@ -86,7 +70,7 @@ Result<void> set_parameters(Address& address, std::string_view query) {
     query.remove_prefix(std::min(one.size() + 1, query.size()));
     const std::size_t equals = one.find('=');
     if (equals == std::string_view::npos) return refuse("a part behind its question mark has no value");
-    const auto value = decoded(one.substr(equals + 1));
+    const auto value = percent_decoded(one.substr(equals + 1));
     if (!value) return refuse("a % is not followed by two hexadecimal digits");
     if (auto set = set_parameter(address, one.substr(0, equals), *value); !set) return set;
   }
@@ -115,8 +99,8 @@ Result<void> set_host(Address& address, std::string_view text) {
 Result<void> set_credentials(Address& address, std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return refuse("there is no colon before the password");
-  const auto user = decoded(text.substr(0, colon));
-  const auto password = decoded(text.substr(colon + 1));
+  const auto user = percent_decoded(text.substr(0, colon));
+  const auto password = percent_decoded(text.substr(colon + 1));
   if (!user || !password) return refuse("a % is not followed by two hexadecimal digits");
   address.user = *user;
   address.password = *password;
@@ -147,7 +131,7 @@ Result<Address> parse_url(std::string_view url) {
     rest = rest.substr(0, question);
   }
   if (scheme == "redis+unix") {
-    const auto path = decoded(rest);
+    const auto path = percent_decoded(rest);
     if (!path || !path->starts_with('/')) return refuse("the socket's path does not begin with a slash");
     address.socket = *path;
     return address;
