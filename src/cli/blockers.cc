@@ -3,6 +3,7 @@
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "engine/explain.h"
+#include "engine/ownership.h"
 #include "util/utf8.h"
 #include "wire/answer_json.h"
 #include "wire/gate_json.h"
@@ -48,11 +49,8 @@ Result<int> resolve(Call& call, Client& client) {
   // Whoever is halted may want to go on; that is why somebody else decides.
   const auto known = client.blockers();
   if (!known) return fail(known.error());
-  const Owner& self = call.identity().owner;
   for (const Blocker& one : known->blockers) {
-    const Owner& worker = one.contention.owner();
-    const bool is_own = worker == self || (!self.session_id.empty() && worker.session_id == self.session_id);
-    if (one.contention.id == words[1] && is_own) {
+    if (one.contention.id == words[1] && owns(call.caller(), one.contention.owner())) {
       return fail(Code::not_owner,
                   fmt::format("Blocker {} is your own: an operator decides, not the worker that is "
                               "halted. Report it and wait.",

@@ -73,17 +73,13 @@ void log_acquire(const LogSink& sink, const AcquireRequest& request, const Resul
 
 void log_gate(const LogSink& sink, const AcquireRequest& wanted, const Result<GateAnswer>& answer) {
   if (!sink) return;
-  LogRecord record = record_of("denied", wanted);
-  if (!answer) {
-    record.event = "failed";
-    record.message = answer.error().message;
-    sink(record);
-  } else if (const auto* denied = std::get_if<Denied>(&answer->decision)) {
-    record.message = denied->message;
-    sink(record);
-  } else if (const auto& allowed = std::get<Allowed>(answer->decision); allowed.granted) {
-    log_granted(sink, {.group_id = {}, .leases = allowed.leases}, wanted.trace);
+  if (const auto* allowed = answer ? std::get_if<Allowed>(&answer->decision) : nullptr) {
+    if (allowed->granted) log_granted(sink, {.group_id = {}, .leases = allowed->leases}, wanted.trace);
+    return;
   }
+  LogRecord record = record_of(answer ? "denied" : "failed", wanted);
+  record.message = answer ? std::get<Denied>(answer->decision).message : answer.error().message;
+  sink(record);
 }
 
 void log_instruct(const LogSink& sink, const InstructRequest& request, const Result<Contention>& answer) {

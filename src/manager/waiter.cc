@@ -87,11 +87,7 @@ Waiter::Waiter(LeaseManager& manager, Caller caller, GroupId ticket)
 void Waiter::look() {
   before_ = {.attempts = attempts_, .counted = counted_, .queued = queued_, .told = told_.size()};
   if (queued_) {
-    if (!bell_) {
-      auto bell = manager_.store_.listen(ticket_);
-      if (!bell) return finish(fail(bell.error()));
-      bell_ = std::move(*bell);
-    }
+    if (!bell_ && !listen()) return;
     wait_on(manager_.poll(request_.caller, ticket_));
   } else if (attempts_ == 0) {
     begin();
@@ -109,11 +105,20 @@ void Waiter::begin() {
   ticket_ = manager_.new_group();
   if (until_ == Until::decided && request_.wait) {
     // Opened before the ticket exists, so that no ring is missed.
-    auto bell = manager_.store_.listen(ticket_);
-    if (!bell) return finish(fail(bell.error()));
-    bell_ = std::move(*bell);
+    if (!listen()) return;
   }
   attempt();
+}
+
+// False: it cannot be heard, and that is the answer.
+bool Waiter::listen() {
+  auto bell = manager_.store_.listen(ticket_);
+  if (bell) {
+    bell_ = std::move(*bell);
+  } else {
+    finish(fail(bell.error()));
+  }
+  return bell.has_value();
 }
 
 // As often as the profile says, as long as trying again may help.
@@ -140,9 +145,7 @@ void Waiter::settle(Result<AcquireAnswer> answer) {
   if (queued->ticket == ticket_) return wait_on(std::move(answer));
   // It waited before, by an earlier try under the same idempotency key.
   ticket_ = queued->ticket;
-  auto bell = manager_.store_.listen(ticket_);
-  if (!bell) return finish(fail(bell.error()));
-  bell_ = std::move(*bell);
+  if (!listen()) return;
   wait_on(std::move(answer));
   pause_ = Duration::zero();  // It may have rung before anybody listened.
 }

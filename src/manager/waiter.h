@@ -72,6 +72,7 @@ class Waiter {
 
  private:
   void begin();
+  bool listen();
   void attempt();
   void settle(Result<AcquireAnswer> answer);
   void wait_on(Result<AcquireAnswer> answer);

@@ -266,7 +266,7 @@ TEST_F(Commands, ATimelineShowsWhatBeganBeforeIt) {
   ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
   ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
   ASSERT_EQ(as("ann", {"release", "docs/x.md"}).exit, 0);
-  usleep(20'000);
+  usleep(20'000);  // So that the release is older than what is asked for.
   const std::string text = as("ann", {"history", "--timeline", "--since", "10ms"}).out;
   EXPECT_TRUE(contains(text, "/src/b.ts")) << text;
   EXPECT_FALSE(contains(text, "/docs/x.md")) << text;

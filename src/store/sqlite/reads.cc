@@ -167,23 +167,23 @@ std::optional<Ticket> SqliteTransaction::ticket(const GroupId& id) {
 }
 
 std::optional<Lease> SqliteTransaction::last_lease(const Owner& owner, const std::string& path) {
-  Query query =
-      connection_.query("SELECT " LEASE_COLUMNS
-                        " FROM leases INDEXED BY idx_leases_file_path WHERE file_path = ? AND agent_id = ?"
-                        " AND session_id = ? AND workspace = ? AND status NOT IN ('pending', 'failed')"
-                        " ORDER BY rowid DESC LIMIT 1");
-  if (!query.bind_all(path, owner.agent_id, owner.session_id, workspace_).step()) return std::nullopt;
-  return read_and_remember(query);
+  return newest_at(path, owner.session_id, owner.agent_id);
 }
 
 std::optional<Lease> SqliteTransaction::last_lease_in(const std::string& session_id,
                                                       const std::string& path) {
-  Query query =
-      connection_.query("SELECT " LEASE_COLUMNS
-                        " FROM leases INDEXED BY idx_leases_file_path WHERE file_path = ?"
-                        " AND session_id = ? AND workspace = ? AND status NOT IN ('pending', 'failed')"
-                        " ORDER BY rowid DESC LIMIT 1");
-  if (!query.bind_all(path, session_id, workspace_).step()) return std::nullopt;
+  return newest_at(path, session_id, std::nullopt);
+}
+
+std::optional<Lease> SqliteTransaction::newest_at(const std::string& path, const std::string& session_id,
+                                                  const std::optional<std::string>& agent_id) {
+  Query query = connection_.query("SELECT " LEASE_COLUMNS
+                                  " FROM leases INDEXED BY idx_leases_file_path WHERE file_path = ?1"
+                                  " AND session_id = ?2 AND workspace = ?3 AND (?4 IS NULL OR agent_id = ?4)"
+                                  " AND status NOT IN ('pending', 'failed') ORDER BY rowid DESC LIMIT 1");
+  query.bind_all(path, session_id, workspace_);
+  bind_if_any(query, agent_id);
+  if (!query.step()) return std::nullopt;
   return read_and_remember(query);
 }
 

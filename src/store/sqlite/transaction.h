@@ -80,6 +80,9 @@ class SqliteTransaction final : public Transaction {
   void write(const Ticket& ticket, const char* sql);
   void write_count(const Owner& owner, std::int64_t change);
   std::vector<std::string> agents_in(const std::string& session_id);
+  // Of the session, or of one agent in it.
+  std::optional<Lease> newest_at(const std::string& path, const std::string& session_id,
+                                 const std::optional<std::string>& agent_id);
   bool insert(const Ticket& ticket);
   void update(const Ticket& ticket);
   void add_paths(const Ticket& ticket);
