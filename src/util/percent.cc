@@ -1,12 +1,25 @@
 #include "util/percent.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 namespace leasehold {
 
+std::string percent_encoded(std::string_view text, char separator) {
+  std::string out;
+  for (const char c : text) {
+    if (c == separator || c == '%') {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string out;
-  out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
       out += text[i];

@@ -1,121 +1,16 @@
 // One process's way to leases in Redis, for tests with a real server and real time.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <random>
-#include <string>
-#include <thread>
-
-#include "manager/lease_manager.h"
 #include "store/redis/redis_store.h"
-#include "support/records.h"
+#include "support/store_client.h"
 
 namespace leasehold {
 
-using namespace std::chrono_literals;
-
-struct RedisClient {
-  explicit RedisClient(const std::string& url, const RedisOptions& options = quick()) {
-    auto opened = open_redis_store(url, options);
-    if (!opened) {
-      ADD_FAILURE() << testing::PrintToString(opened.error());
-      std::abort();
-    }
-    store = std::move(*opened);
-    manager = std::make_unique<LeaseManager>(Environment{liveness, random}, *store, kWorkspace, Policy{});
-  }
-
-  void use_policy(const Policy& policy) {
-    manager = std::make_unique<LeaseManager>(Environment{liveness, random}, *store, kWorkspace, policy);
-  }
+struct RedisClient : StoreClient {
+  explicit RedisClient(const std::string& url, const RedisOptions& options = quick())
+      : StoreClient(open_redis_store(url, options)) {}
 
   static RedisOptions quick() { return {.connect_timeout = 500ms, .command_timeout = 500ms}; }
-
-  Result<AcquireAnswer> acquire(const Owner& owner, const std::string& path, Duration ttl = 5min) {
-    return manager->acquire(request(owner, path, ttl));
-  }
-
-  static AcquireRequest request(const Owner& owner, const std::string& path, Duration ttl = 5min) {
-    return {.caller = {{.owner = owner}}, .paths = {{.path = path}}, .ttl = ttl};
-  }
-
-  // The lease, or a failure of the test and an empty one.
-  Lease must_acquire(const Owner& owner, const std::string& path, Duration ttl = 5min) {
-    const auto answer = acquire(owner, path, ttl);
-    if (answer) {
-      if (const auto* granted = std::get_if<Granted>(&answer->decision)) return granted->leases.front();
-      ADD_FAILURE() << "refused: " << std::get<Refused>(answer->decision).message;
-    } else {
-      ADD_FAILURE() << testing::PrintToString(answer.error());
-    }
-    return {};
-  }
-
-  Result<Outcomes> release(const Owner& owner, const std::string& path) {
-    return manager->release({.caller = {{.owner = owner}}, .which = {.paths = {path}}});
-  }
-
-  // How many requests wait.
-  std::size_t waiting() {
-    std::size_t count = 0;
-    const auto looked = store->view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
-      count = view.tickets({}).size();
-      return {};
-    });
-    return looked ? count : 0;
-  }
-
-  std::vector<Event> history() {
-    std::vector<Event> events;
-    const auto found = manager->history({});
-    if (found) events = *found;
-    return events;
-  }
-
- private:
-  class NoProbe final : public LivenessProbe {
-   public:
-    Verdict look_at(const Process&) override { return {}; }
-  };
-  class Chance final : public Random {
-   public:
-    std::uint64_t next() override {
-      const std::lock_guard lock(mutex_);
-      return engine_();
-    }
-
-   private:
-    std::mutex mutex_;
-    std::mt19937_64 engine_{std::random_device()()};
-  };
-
-  NoProbe liveness;
-  Chance random;
-
- public:
-  std::unique_ptr<Store> store;
-  std::unique_ptr<LeaseManager> manager;
 };
-
-// What became of an acquire, in a word: granted, the code of a refusal, or that of an error.
-inline std::string word_for(const Result<AcquireAnswer>& answer) {
-  if (!answer) return std::string(info(answer.error().code).name);
-  if (const auto* refused = std::get_if<Refused>(&answer->decision))
-    return std::string(info(refused->code).name);
-  return std::holds_alternative<Granted>(answer->decision) ? "granted" : "queued";
-}
-
-// Tries until it is true; false after half a minute.
-inline bool eventually(const std::function<bool()>& is_true) {
-  for (const auto end = std::chrono::steady_clock::now() + 30s; std::chrono::steady_clock::now() < end;) {
-    if (is_true()) return true;
-    std::this_thread::sleep_for(10ms);
-  }
-  return false;
-}
 
 }  // namespace leasehold

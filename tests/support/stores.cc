@@ -3,9 +3,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "store/etcd/etcd_store.h"
 #include "store/memory/memory_store.h"
 #include "store/redis/redis_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "support/etcd_cluster.h"
 #include "support/forwarding_store.h"
 #include "support/redis_server.h"
 #include "support/temp_folder.h"
@@ -61,6 +63,24 @@ class RedisSite final : public StoreSite {
   RedisDatabase database_;
 };
 
+class EtcdSite final : public StoreSite {
+ public:
+  explicit EtcdSite(const StoreClock& clock) : clock_(clock) {}
+
+  std::unique_ptr<Store> open() override {
+    auto store = open_etcd_store(url_, {.clock = &clock_});
+    if (!store) {
+      std::fprintf(stderr, "%s\n", store.error().message.c_str());
+      std::abort();
+    }
+    return std::move(*store);
+  }
+
+ private:
+  const StoreClock& clock_;
+  const std::string url_ = fresh_etcd_url();
+};
+
 template <class Site>
 std::unique_ptr<StoreSite> make(const StoreClock& clock) {
   return std::make_unique<Site>(clock);
@@ -73,6 +93,7 @@ std::vector<StoreFactory> available_stores() {
       {.name = "memory", .missing = "", .make = make<MemorySite>},
       {.name = "sqlite", .missing = "", .make = make<SqliteSite>},
       {.name = "redis", .missing = "", .make = make<RedisSite>},
+      {.name = "etcd", .missing = "", .make = make<EtcdSite>},
   };
 }
 

@@ -1,0 +1,157 @@
+#include "store/etcd/bells.h"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "store/etcd/failure.h"
+#include "store/etcd/keys.h"
+
+namespace leasehold::etcd {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPauseBetweenTries = 100ms;
+
+}  // namespace
+
+class Bells::EtcdBell final : public Bell {
+ public:
+  EtcdBell(std::shared_ptr<Bells> bells, std::int64_t watch, int fd)
+      : bells_(std::move(bells)), watch_(watch), fd_(fd) {}
+  EtcdBell(const EtcdBell&) = delete;
+  EtcdBell& operator=(const EtcdBell&) = delete;
+  ~EtcdBell() override {
+    bells_->close(watch_);
+    ::close(fd_);
+  }
+
+  int fd() const override { return fd_; }
+
+ private:
+  const std::shared_ptr<Bells> bells_;
+  const std::int64_t watch_;
+  const int fd_;
+};
+
+Bells::~Bells() { stop(); }
+
+void Bells::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    if (context_ != nullptr) context_->TryCancel();
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+// Under the mutex.
+void Bells::ask_to_watch(std::int64_t watch, const std::string& key) {
+  if (stream_ == nullptr) return;  // Asked for when there is one.
+  pb::WatchRequest request;
+  pb::WatchCreateRequest& create = *request.mutable_create_request();
+  create.set_key(key);
+  create.set_watch_id(watch);
+  create.add_filters(pb::WatchCreateRequest::NODELETE);
+  stream_->Write(request);  // If it cannot be written reading fails too, and all begins anew.
+}
+
+Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
+  const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd < 0) {
+    return fail(Code::unavailable,
+                fmt::format("Cannot open a bell to wait with: {}. Close some files, or ask without --wait.",
+                            std::strerror(errno)));
+  }
+  std::unique_lock lock(mutex_);
+  if (!running_) {
+    try {
+      thread_ = std::thread([this] { serve(); });
+    } catch (const std::system_error& error) {
+      ::close(fd);
+      return fail(Code::unavailable,
+                  fmt::format("Cannot wait for a bell: {}. Ask without --wait.", error.what()));
+    }
+    running_ = true;
+  }
+  const std::int64_t watch = ++last_watch_;
+  listeners_[watch] = {.key = bell_key(cluster_.address().prefix, ticket), .fd = fd};
+  auto bell = std::make_unique<EtcdBell>(shared_from_this(), watch, fd);
+  ask_to_watch(watch, listeners_[watch].key);
+  const bool confirmed = changed_.wait_for(lock, cluster_.timeout(),
+                                           [&] { return stopping_ || listeners_[watch].is_confirmed; });
+  lock.unlock();
+  if (confirmed) return bell;
+  return fail(
+      Code::unavailable,
+      fmt::format("etcd at {} does not confirm that it will wake a waiter. Ask again when it is back.",
+                  cluster_.address().shown()));
+}
+
+void Bells::close(std::int64_t watch) {
+  const std::lock_guard lock(mutex_);
+  listeners_.erase(watch);
+  if (stream_ == nullptr) return;
+  pb::WatchRequest request;
+  request.mutable_cancel_request()->set_watch_id(watch);
+  stream_->Write(request);
+}
+
+void Bells::open_stream(const Member& member, grpc::ClientContext& context) {
+  const std::lock_guard lock(mutex_);
+  stream_ = member.watch->Watch(&context);
+  context_ = &context;
+  if (stopping_) context.TryCancel();
+  for (auto& [watch, listener] : listeners_) ask_to_watch(watch, listener.key);
+}
+
+void Bells::serve() {
+  for (bool is_first = true;; is_first = false) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!is_first) changed_.wait_for(lock, kPauseBetweenTries, [this] { return stopping_; });
+      if (stopping_) return;
+    }
+    grpc::ClientContext context;
+    const Member* member = nullptr;
+    try {
+      member = &cluster_.prepare(context);
+    } catch (const Failure&) {
+      continue;
+    }
+    open_stream(*member, context);
+    pb::WatchResponse message;
+    while (stream_->Read(&message)) hear(message);
+    stream_->Finish();
+    {
+      const std::lock_guard lock(mutex_);
+      stream_.reset();
+      context_ = nullptr;
+      if (stopping_) return;
+    }
+    cluster_.failed(*member);
+  }
+}
+
+void Bells::hear(const pb::WatchResponse& message) {
+  const std::lock_guard lock(mutex_);
+  const auto found = listeners_.find(message.watch_id());
+  if (found == listeners_.end()) return;
+  Listener& listener = found->second;
+  if (message.canceled()) {
+    ask_to_watch(found->first, listener.key);  // Compacted, or the member has no leader.
+  } else if (message.created()) {
+    // A second time: it was interrupted, and what was rung meanwhile nobody told.
+    if (listener.is_confirmed) eventfd_write(listener.fd, 1);
+    listener.is_confirmed = true;
+    changed_.notify_all();
+  }
+  if (message.events_size() > 0) eventfd_write(listener.fd, 1);
+}
+
+}  // namespace leasehold::etcd

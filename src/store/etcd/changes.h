@@ -1,0 +1,63 @@
+// What a commit writes, and what must not have changed for it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "store/etcd/cluster.h"
+#include "store/etcd/keys.h"
+
+namespace leasehold::etcd {
+
+// What was read, and therefore must be as it was.
+class Basis {
+ public:
+  // Everything in the range. That something in it was deleted is noticed because whoever deletes there also
+  // writes the area's guard.
+  void add(const KeyRange& range) { ranges_.insert(range); }
+  // One key; 0: it does not exist.
+  void add(const std::string& key, std::int64_t mod_revision) { keys_.emplace(key, mod_revision); }
+
+  // As comparisons with what was there at `revision`, at most `most`. If there are more, neighbouring ranges
+  // become one: then changes in between count as conflicts too.
+  std::vector<pb::Compare> compares(std::int64_t revision, std::size_t most) const;
+
+ private:
+  std::set<KeyRange> ranges_;
+  std::map<std::string, std::int64_t> keys_;
+};
+
+class Changes {
+ public:
+  void put(const std::string& key, std::string value, std::int64_t lease = 0) {
+    puts_.insert_or_assign(key, Put{std::move(value), lease});
+  }
+  void erase(const std::string& key) { deletes_.insert_or_assign(key, std::string()); }
+  void erase(const KeyRange& range) { deletes_.insert_or_assign(range.first, range.second); }
+  // Something in the area was deleted.
+  void guard(const std::string& area) { guards_.insert(area); }
+  bool needs_guards() const;
+
+  // In no particular order: no key is in two of them.
+  std::vector<pb::RequestOp> ops(std::int64_t guard_lease) const;
+
+ private:
+  struct Put {
+    std::string value;
+    std::int64_t lease = 0;
+  };
+  bool is_touched(const std::string& area) const;
+
+  std::map<std::string, Put> puts_;
+  std::map<std::string, std::string> deletes_;  // With the end of the range, if it is one.
+  std::set<std::string> guards_;
+};
+
+// One request of all that. A transaction may have only so many operations, but each may be a transaction
+// itself. Throws Failure: limit_exceeded.
+pb::TxnRequest transaction_of(std::vector<pb::Compare> compares, std::vector<pb::RequestOp> ops,
+                              std::size_t ops_max, const Address& address);
+
+}  // namespace leasehold::etcd

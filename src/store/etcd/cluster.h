@@ -1,0 +1,70 @@
+// The members of an etcd cluster, and calls to whichever of them answers.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "etcd.pb.h"
+#include "leasehold/result.h"
+#include "store/etcd/address.h"
+
+namespace grpc {
+class ClientContext;
+}
+
+namespace leasehold::etcd {
+
+namespace pb = etcdserverpb;
+
+struct Member;
+
+// Thread-safe. All calls use the member that answered last; when it fails the next one is tried.
+class Cluster {
+ public:
+  // Errors: config_error (a certificate cannot be read).
+  static Result<std::unique_ptr<Cluster>> open(Address address, Duration timeout);
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+  ~Cluster();
+
+  // What may be done twice: members are tried until one answers or the time is up.
+  // Throws Failure: unavailable; limit_exceeded, config_error.
+  pb::TxnResponse read(const pb::TxnRequest& request) const;
+  pb::LeaseGrantResponse grant(const pb::LeaseGrantRequest& request) const;
+  pb::RangeResponse range(const pb::RangeRequest& request) const;
+
+  // What may be sent once. Nothing: it is not known whether it was done. Throws Failure or LeaseGone if it
+  // was not.
+  std::optional<pb::TxnResponse> write(const pb::TxnRequest& request) const;
+
+  // Prepares a call that lasts: no deadline. The member is to be told by `failed` when it ends.
+  const Member& prepare(grpc::ClientContext& context) const;
+  void failed(const Member& member) const;
+
+  const Address& address() const { return address_; }
+  Duration timeout() const { return timeout_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Cluster(Address address, Duration timeout);
+
+  const Member& current() const;
+  void authenticate(const Member& member, grpc::ClientContext& context, Clock::time_point end) const;
+  template <class Response, class Call>
+  Response patiently(const Call& call) const;
+
+  const Address address_;
+  const Duration timeout_;
+  std::vector<std::unique_ptr<Member>> members_;
+  mutable std::atomic<std::size_t> current_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::string token_;  // Guarded by mutex_. Of the user; empty: none yet.
+};
+
+}  // namespace leasehold::etcd

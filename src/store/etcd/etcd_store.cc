@@ -1,0 +1,140 @@
+#include "store/etcd/etcd_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "store/etcd/bells.h"
+#include "store/etcd/examine.h"
+#include "store/etcd/failure.h"
+#include "store/etcd/transaction.h"
+
+namespace leasehold {
+namespace {
+
+using namespace etcd;
+using namespace std::chrono_literals;
+
+// Pauses of up to this after a conflict, doubling to the longest.
+constexpr std::chrono::microseconds kFirstPause = 200us;
+constexpr std::chrono::microseconds kLongestPause = 20ms;
+
+class EtcdStore final : public Store {
+ public:
+  EtcdStore(std::unique_ptr<Cluster> cluster, EtcdOptions options)
+      : shared_(std::move(cluster), std::move(options)), bells_(std::make_shared<Bells>(*shared_.cluster)) {}
+  EtcdStore(const EtcdStore&) = delete;
+  EtcdStore& operator=(const EtcdStore&) = delete;
+  // Bells that somebody still holds must not use the cluster any more.
+  ~EtcdStore() override { bells_->stop(); }
+
+  Result<void> start();
+
+  Result<void> transact(const Footprint& footprint, const Body& body) override {
+    return repeat(footprint, true, [&](EtcdTransaction& transaction) { return body(transaction); });
+  }
+  Result<void> view(const Footprint& footprint, const Look& body) override {
+    return repeat(footprint, false, [&](EtcdTransaction& transaction) { return body(transaction); });
+  }
+  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return bells_->listen(ticket); }
+  Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) override;
+
+ private:
+  template <class Call>
+  Result<void> repeat(const Footprint& footprint, bool writes, const Call& call);
+  void pause(int conflicts);
+
+  Shared shared_;
+  std::shared_ptr<Bells> bells_;
+  std::mutex dice_mutex_;
+  std::minstd_rand dice_;  // For pauses only. Seeded by what differs between clients: their time.
+};
+
+// Says at once whether anybody is there, and how far our clock is from those of others.
+Result<void> EtcdStore::start() {
+  dice_.seed(static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count()));
+  try {
+    pb::RangeRequest request;
+    request.set_key(stamp_key(shared_.prefix()));
+    const pb::RangeResponse found = shared_.cluster->range(request);
+    if (found.kvs_size() == 0 || !shared_.options.on_warning || shared_.options.clock != nullptr) return {};
+    const WallTime stamp{WallTime::duration(std::atoll(found.kvs(0).value().c_str()))};
+    const auto local = std::chrono::floor<WallTime::duration>(std::chrono::system_clock::now());
+    if (stamp - local > kSkewReported) {
+      shared_.options.on_warning(
+          fmt::format("The clock of this machine is {} s behind that of another one that uses etcd at {}. "
+                      "Leases end when etcd "
+                      "says so, but waits and what history shows go by clocks: set them.",
+                      std::chrono::duration_cast<std::chrono::seconds>(stamp - local).count(),
+                      shared_.cluster->address().shown()));
+    }
+  } catch (const Failure& failure) {
+    return fail(failure.error);
+  } catch (const Conflict&) {
+  }
+  return {};
+}
+
+void EtcdStore::pause(int conflicts) {
+  const auto most = std::min(kFirstPause * (1 << std::min(conflicts, 10)), kLongestPause);
+  std::chrono::microseconds length;
+  {
+    const std::lock_guard lock(dice_mutex_);
+    length = std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(0, most.count())(dice_));
+  }
+  std::this_thread::sleep_for(length);
+}
+
+template <class Call>
+Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Call& call) {
+  const Keys keys(shared_.prefix(), footprint.workspace);
+  Leftover leftover;
+  for (int conflicts = 0; conflicts < shared_.options.attempts_max; ++conflicts) {
+    if (conflicts > 0) pause(conflicts);
+    try {
+      EtcdTransaction transaction(shared_, keys, writes, leftover);
+      transaction.begin(footprint);
+      if (auto done = call(transaction); !done) return done;
+      if (!writes || transaction.commit()) return {};
+    } catch (const Conflict&) {
+      continue;
+    } catch (const Failure& failure) {
+      return fail(failure.error);
+    }
+  }
+  return fail(
+      Code::transaction_conflict,
+      fmt::format("Others changed the same leases in etcd at {} each of the {} times this was tried. Nothing "
+                  "was written. Ask again.",
+                  shared_.cluster->address().shown(), shared_.options.attempts_max));
+}
+
+Result<std::vector<Defect>> EtcdStore::examine(const std::string& workspace, bool repair) {
+  try {
+    return examine_keys(shared_, Keys(shared_.prefix(), workspace), repair);
+  } catch (const Conflict&) {
+    return fail(Code::unavailable, fmt::format("etcd at {} was compacted meanwhile. Ask again.",
+                                               shared_.cluster->address().shown()));
+  } catch (const Failure& failure) {
+    return fail(failure.error);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_etcd_store(std::string_view url, const EtcdOptions& options) {
+  auto address = parse_url(url);
+  if (!address) return fail(address.error());
+  EtcdOptions all = options;
+  all.timeout = address->timeout.value_or(options.timeout);
+  all.max_txn_ops = std::max(address->max_txn_ops.value_or(options.max_txn_ops), 8);
+  auto cluster = Cluster::open(std::move(*address), all.timeout);
+  if (!cluster) return fail(cluster.error());
+  auto store = std::make_unique<EtcdStore>(std::move(*cluster), std::move(all));
+  if (auto started = store->start(); !started) return fail(started.error());
+  return store;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,131 @@
+#include "store/etcd/examine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "store/json/records_json.h"
+#include "store/json/stored_records.h"
+#include "store/token.h"
+
+namespace leasehold::etcd {
+namespace {
+
+bool is_lease(const std::string& value) { return record_from_json<Lease>(value).has_value(); }
+
+// What a value has to be, by where it stands; empty: it is that, or anything will do.
+std::string_view what_is_missing(std::string_view name, const std::string& value) {
+  const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+  const std::size_t nul = name.find('\0');
+  const char kind = nul == std::string_view::npos || nul + 1 == name.size() ? '\0' : name[nul + 1];
+  if (begins("at/") && kind == 'l' && !name.ends_with('+') && !is_lease(value)) return "lease";
+  if (begins("at/") && kind == 't' && !value.empty() && !record_from_json<Ticket>(value)) return "ticket";
+  if (begins("of/") && kind == 'n' && !record_from_json<Notice>(value)) return "notice";
+  if (begins("of/") && kind == 'c' && !contention_from_json(value)) return "contention";
+  if (begins("id/") && !value.starts_with('@') && !is_lease(value)) return "lease";
+  if (begins("ticket/") && !record_from_json<Ticket>(value)) return "ticket";
+  if (begins("answer/") && !record_from_json<Answer>(value)) return "answer";
+  if (begins("rate/") && !rate_window_from_json(value)) return "count";
+  if (begins("session/") && kind == 'p' && !session_path_from_json(value)) return "path";
+  if (begins("config") && kind == 's' && !record_from_json<Setting>(value)) return "setting";
+  if (begins("history/") && !record_from_json<Event>(value)) return "event";
+  return {};
+}
+
+class Examination {
+ public:
+  Examination(Shared& shared, const Keys& keys, bool repair)
+      : shared_(shared), keys_(keys), repair_(repair) {}
+
+  std::vector<Defect> run() {
+    const KeyRange all = names_below(keys_.root());
+    pb::RangeRequest request;
+    request.set_key(all.first);
+    request.set_range_end(all.second);
+    const pb::RangeResponse found = shared_.cluster->range(request);
+    for (const pb::KeyValue& kv : found.kvs()) names_.insert(kv.key());
+    for (const pb::KeyValue& kv : found.kvs()) examine(kv);
+    examine_base(found.header().revision());
+    return std::move(defects_);
+  }
+
+ private:
+  void examine(const pb::KeyValue& kv) {
+    const std::string_view name = std::string_view(kv.key()).substr(keys_.root().size());
+    if (const std::string_view missing = what_is_missing(name, kv.value()); !missing.empty()) {
+      note(kv, fmt::format("its value is no {}", missing));
+      return;
+    }
+    if (name.starts_with("id/") && kv.value().starts_with('@')) {
+      const LeaseId id{std::string(name.substr(3))};
+      if (!names_.contains(keys_.lease_at(kv.value().substr(1), id))) note(kv, "it leads nowhere");
+    }
+    const std::size_t nul = name.find('\0');
+    if (name.starts_with("of/") && nul != std::string_view::npos && name.substr(nul + 1).starts_with('a')) {
+      const LeaseId id{std::string(name.substr(nul + 2))};
+      if (!names_.contains(keys_.lease_at(kv.value(), id))) note(kv, "it leads nowhere");
+    }
+    if (name.starts_with("at/")) {
+      if (const auto lease = record_from_json<Lease>(kv.value()))
+        highest_ = std::max(highest_, lease->token.value);
+    }
+  }
+
+  // Deletes it, unless somebody wrote it meanwhile.
+  void note(const pb::KeyValue& kv, std::string what) {
+    bool done = false;
+    if (repair_) {
+      pb::TxnRequest request;
+      pb::Compare& compare = *request.add_compare();
+      compare.set_key(kv.key());
+      compare.set_target(pb::Compare::MOD);
+      compare.set_mod_revision(kv.mod_revision());
+      request.add_success()->mutable_request_delete_range()->set_key(kv.key());
+      done = shared_.cluster->read(request).succeeded();
+    }
+    std::string shown = kv.key();
+    std::ranges::replace(shown, '\0', ' ');
+    defects_.push_back({.where = std::move(shown), .what = std::move(what), .repaired = done});
+  }
+
+  void examine_base(std::int64_t revision) {
+    pb::RangeRequest request;
+    request.set_key(base_key(shared_.prefix()));
+    const pb::RangeResponse found = shared_.cluster->range(request);
+    if (found.kvs_size() == 0) return;
+    std::uint64_t base = 0;
+    const std::string& text = found.kvs(0).value();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), base);
+    const bool is_number = error == std::errc() && end == text.data() + text.size() && base < kTokenEnd;
+    if (is_number && base + kTokensPerRevision * (static_cast<std::uint64_t>(revision) + 1) > highest_)
+      return;
+    if (repair_) {
+      const auto wall = std::chrono::floor<WallTime::duration>(std::chrono::system_clock::now());
+      pb::TxnRequest raise;
+      pb::PutRequest& put = *raise.add_success()->mutable_request_put();
+      put.set_key(base_key(shared_.prefix()));
+      put.set_value(std::to_string(token_after({highest_}, wall).value));
+      shared_.cluster->read(raise);
+    }
+    defects_.push_back(
+        {.where = base_key(shared_.prefix()),
+         .what = "tokens that are in use are above it, as after restoring an older copy of the cluster",
+         .repaired = repair_});
+  }
+
+  Shared& shared_;
+  const Keys& keys_;
+  const bool repair_;
+  std::set<std::string> names_;
+  std::uint64_t highest_ = 0;
+  std::vector<Defect> defects_;
+};
+
+}  // namespace
+
+std::vector<Defect> examine_keys(Shared& shared, const Keys& keys, bool repair) {
+  return Examination(shared, keys, repair).run();
+}
+
+}  // namespace leasehold::etcd

@@ -1,0 +1,67 @@
+#include "store/etcd/keys.h"
+
+#include <fmt/format.h>
+
+#include "util/percent.h"
+
+namespace leasehold::etcd {
+
+KeyRange area(const std::string& name) { return {name, name + '\1'}; }
+
+KeyRange names_below(const std::string& prefix) {
+  std::string end = prefix;
+  end.back() = '0';  // Comes right after '/'.
+  return {prefix, std::move(end)};
+}
+
+Keys::Keys(std::string_view prefix, std::string_view workspace)
+    : root_(fmt::format("{}/w/{}/", prefix, percent_encoded(workspace, '/'))) {}
+
+std::string Keys::named(std::string_view kind, std::string_view name) const {
+  std::string key;
+  key.reserve(root_.size() + kind.size() + name.size() + 40);
+  key += root_;
+  key += kind;
+  key += name;
+  return key;
+}
+
+std::string Keys::member(std::string area, char kind, std::string_view name) {
+  area += '\0';
+  area += kind;
+  area += name;
+  return area;
+}
+
+std::string Keys::owner_text(const Owner& owner) {
+  return percent_encoded(owner.session_id, '/') + "/" + percent_encoded(owner.agent_id, '/');
+}
+
+std::string Keys::of_session(std::string_view session_id) const {
+  return named("of/", percent_encoded(session_id, '/') + "/");
+}
+
+std::string Keys::last(const Owner& owner, std::string_view path) const {
+  return named("last/", owner_text(owner) + "/" + std::string(path));
+}
+
+std::string Keys::answer(const Owner& owner, std::string_view key) const {
+  return named("answer/", owner_text(owner) + "/" + std::string(key));
+}
+
+std::string Keys::bucket(std::uint64_t number) const {
+  return fmt::format("{}history/{:012}/", root_, number);
+}
+
+std::string base_key(std::string_view prefix) { return fmt::format("{}/base", prefix); }
+std::string stamp_key(std::string_view prefix) { return fmt::format("{}/stamp", prefix); }
+
+std::string bell_key(std::string_view prefix, const GroupId& ticket) {
+  return fmt::format("{}/bell/{}", prefix, ticket.text);
+}
+
+std::string request_key(std::string_view prefix, std::string_view client, std::uint64_t number) {
+  return fmt::format("{}/request/{}/{}", prefix, client, number);
+}
+
+}  // namespace leasehold::etcd

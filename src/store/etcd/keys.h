@@ -1,0 +1,93 @@
+// The names of everything in etcd. docs/formats/etcd.md says what stands under each.
+//
+// An area is a name, its guard, and all names that continue it behind a NUL. No name of ours contains a NUL
+// otherwise, so an area is one range of keys: [name, name + "\1").
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "leasehold/lease.h"
+
+namespace leasehold::etcd {
+
+// From `first` up to, and without, `second`.
+using KeyRange = std::pair<std::string, std::string>;
+
+KeyRange area(const std::string& name);
+// All names that begin with `prefix`, which ends with a slash.
+KeyRange names_below(const std::string& prefix);
+
+// Names of one workspace. Different things have different names, whatever they are called.
+class Keys {
+ public:
+  Keys(std::string_view prefix, std::string_view workspace);
+
+  // The area of a path: who holds it (and, attached to a lease of etcd's, that it is still held), who waits.
+  std::string at(std::string_view path) const { return named("at/", path); }
+  std::string lease_at(std::string_view path, const LeaseId& id) const {
+    return member(at(path), 'l', id.text);
+  }
+  std::string presence(std::string_view path, const LeaseId& id) const { return lease_at(path, id) + '+'; }
+  std::string ticket_at(std::string_view path, const GroupId& id) const {
+    return member(at(path), 't', id.text);
+  }
+
+  // The area of an owner: its leases, what the gate remembers of it, its notices, what it waits for.
+  std::string of(const Owner& owner) const { return of(owner_text(owner)); }
+  std::string of(std::string_view owner_text) const { return named("of/", owner_text); }
+  std::string lease_of(const Owner& owner, const LeaseId& id) const {
+    return member(of(owner), 'a', id.text);
+  }
+  std::string gate_of(const Owner& owner, std::string_view path) const {
+    return member(of(owner), 'c', path);
+  }
+  std::string notice_of(const Owner& owner, std::string_view id) const { return member(of(owner), 'n', id); }
+  std::string wait_of(const Owner& owner, const GroupId& id) const { return member(of(owner), 'w', id.text); }
+  KeyRange leases_of(const std::string& owner_area) const {
+    return {member(owner_area, 'a', {}), member(owner_area, 'b', {})};
+  }
+  KeyRange rest_of(const std::string& owner_area) const {
+    return {member(owner_area, 'b', {}), area(owner_area).second};
+  }
+  // All owners of a session.
+  std::string of_session(std::string_view session_id) const;
+
+  // The area of what an owner had on a path.
+  std::string last(const Owner& owner, std::string_view path) const;
+
+  std::string id(const LeaseId& id) const { return named("id/", id.text); }
+  std::string ticket(const GroupId& id) const { return named("ticket/", id.text); }
+  std::string answer(const Owner& owner, std::string_view key) const;
+  std::string rate(std::string_view session_id) const { return named("rate/", session_id); }
+  std::string session(std::string_view session_id) const {
+    return named("session/", session_id);
+  }                                                            // An area.
+  std::string configs() const { return named("config", {}); }  // An area.
+
+  // History: which bucket is being filled, and the events in buckets.
+  std::string era() const { return named("era", {}); }
+  std::string bucket(std::uint64_t number) const;  // Ends with a slash.
+
+  // All of a kind: at/, of/, id/, ticket/, answer/, history/.
+  std::string all(std::string_view kind) const { return named(kind, {}); }
+  const std::string& root() const { return root_; }
+
+  // session/agent, so that no two owners read the same.
+  static std::string owner_text(const Owner& owner);
+  static std::string member(std::string area, char kind, std::string_view name);
+
+ private:
+  std::string named(std::string_view kind, std::string_view name) const;
+
+  const std::string root_;  // prefix/w/workspace/
+};
+
+// Of all workspaces together.
+std::string base_key(std::string_view prefix);
+std::string stamp_key(std::string_view prefix);
+std::string bell_key(std::string_view prefix, const GroupId& ticket);
+std::string request_key(std::string_view prefix, std::string_view client, std::uint64_t number);
+
+}  // namespace leasehold::etcd

@@ -1,0 +1,147 @@
+// What was found, as records in the tables. What cannot be read is noted under its key, and is an error only
+// for those who need it.
+#include <fmt/format.h>
+
+#include "store/etcd/failure.h"
+#include "store/etcd/transaction.h"
+#include "store/json/records_json.h"
+#include "store/json/stored_records.h"
+#include "util/utf8.h"
+
+namespace leasehold::etcd {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long a lease is taken to go on whose time is over by our clock, and which etcd has not ended: that is
+// for etcd to say.
+constexpr Duration kNotOverYet = 500ms;
+
+// The part of a member's name behind its area, without the NUL; empty for the guard.
+std::string_view name_in_area(std::string_view key) {
+  const std::size_t nul = key.find('\0');
+  return nul == std::string_view::npos ? std::string_view() : key.substr(nul + 1);
+}
+
+}  // namespace
+
+void EtcdTransaction::note_bad(const std::string& key, std::string_view why) { bad_.emplace(key, why); }
+
+void EtcdTransaction::must_be_whole(const KeyRange& range) const {
+  const auto found = bad_.lower_bound(range.first);
+  if (found == bad_.end() || found->first >= range.second) return;
+  throw Failure{{Code::corrupt,
+                 fmt::format("The key {} in etcd at {} is not what Leasehold wrote: {}. Look at it with "
+                             "etcdctl, then run: lease doctor --repair",
+                             in_quotes(found->first), shared_.cluster->address().shown(), found->second)}};
+}
+
+// The areas of one path or several: leases, each followed by the key that says it is still held, and tickets.
+void EtcdTransaction::learn_paths(const pb::RangeResponse& found) {
+  for (int i = 0; i < found.kvs_size(); ++i) {
+    const pb::KeyValue& kv = found.kvs(i);
+    const std::string_view name = name_in_area(kv.key());
+    if (name.starts_with('l') && !name.ends_with('+')) {
+      auto lease = record_from_json<Lease>(kv.value());
+      if (!lease || keys_.lease_at(lease->path, lease->id) != kv.key()) {
+        note_bad(kv.key(), "its value is not that lease");
+        continue;
+      }
+      const bool is_present = i + 1 < found.kvs_size() && found.kvs(i + 1).key() == kv.key() + '+';
+      learn_lease(std::move(*lease), is_present, 0);
+    } else if (name.starts_with('t')) {
+      const GroupId id{std::string(name.substr(1))};
+      if (kv.value().empty()) {
+        found_tickets_.push_back(id);  // It waits for several paths.
+        continue;
+      }
+      auto ticket = record_from_json<Ticket>(kv.value());
+      if (!ticket || ticket->id != id) {
+        note_bad(kv.key(), "its value is not that ticket");
+        continue;
+      }
+      learn_ticket(std::move(*ticket), 0);
+    }
+  }
+}
+
+// A lease under its id: where it is held, or all of it.
+void EtcdTransaction::learn_lease_record(const pb::KeyValue& kv) {
+  if (kv.value().starts_with('@')) {
+    found_paths_.push_back(kv.value().substr(1));
+    return;
+  }
+  auto lease = record_from_json<Lease>(kv.value());
+  if (!lease || keys_.id(lease->id) != kv.key()) {
+    note_bad(kv.key(), "its value is not that lease");
+    return;
+  }
+  learn_lease(std::move(*lease), false, kv.mod_revision());
+}
+
+void EtcdTransaction::learn_ticket_record(const pb::KeyValue& kv) {
+  auto ticket = record_from_json<Ticket>(kv.value());
+  if (!ticket || keys_.ticket(ticket->id) != kv.key()) {
+    note_bad(kv.key(), "its value is not that ticket");
+    return;
+  }
+  learn_ticket(std::move(*ticket), kv.mod_revision());
+}
+
+// Of one owner, or several.
+void EtcdTransaction::learn_of(const pb::RangeResponse& found) {
+  for (const pb::KeyValue& kv : found.kvs()) {
+    const std::string_view name = name_in_area(kv.key());
+    if (name.empty()) continue;
+    const bool is_changed = changed_values_.contains(kv.key());
+    const std::string rest(name.substr(1));
+    if (name.starts_with('a')) {
+      if (!known_leases_.contains(rest)) found_paths_.push_back(kv.value());
+    } else if (name.starts_with('w')) {
+      if (!known_tickets_.contains(rest)) found_tickets_.push_back({rest});
+    } else if (name.starts_with('n')) {
+      const auto notice = record_from_json<Notice>(kv.value());
+      if (!notice) note_bad(kv.key(), "its value is not a notice");
+      if (notice && !is_changed) tables_.set_notice(notice->id, *notice);
+    } else if (name.starts_with('c')) {
+      const auto contention = contention_from_json(kv.value());
+      if (!contention) note_bad(kv.key(), "its value is not a contention");
+      if (contention && !is_changed)
+        tables_.set_contention(contention->owner(), contention->path, *contention);
+    }
+  }
+}
+
+void EtcdTransaction::learn_lease(Lease lease, bool is_present, std::int64_t mod_revision) {
+  highest_token_ = std::max(highest_token_, lease.token.value);
+  KnownLease& known = known_leases_[lease.id.text];
+  known.is_new = false;
+  known.mod_revision = std::max(known.mod_revision, mod_revision);
+  if (known.stored) return;
+  known.stored = lease;
+  known.is_present = is_present;
+  known.shown_expiry = lease.expires_at;
+  // Whether a lease goes on is for etcd to say, not for anybody's clock.
+  if (lease.status == Status::active && shared_.options.clock == nullptr) {
+    known.shown_expiry =
+        is_present ? std::max(lease.expires_at, now_ + kNotOverYet) : std::min(lease.expires_at, now_);
+  }
+  if (known.is_changed) return;
+  lease.expires_at = known.shown_expiry;
+  const LeaseId id = lease.id;
+  tables_.set_lease(id, Tables::StoredLease{.lease = std::move(lease)});
+}
+
+void EtcdTransaction::learn_ticket(Ticket ticket, std::int64_t mod_revision) {
+  highest_token_ = std::max(highest_token_, ticket.sequence.value);
+  KnownTicket& known = known_tickets_[ticket.id.text];
+  known.is_new = false;
+  if (known.stored) return;
+  known.mod_revision = mod_revision;
+  known.stored = ticket;
+  if (known.is_changed) return;
+  const GroupId id = ticket.id;
+  tables_.set_ticket(id, std::move(ticket));
+}
+
+}  // namespace leasehold::etcd

@@ -1,0 +1,239 @@
+// What a transaction wants to know: which keys to read, and that they must stay as they are.
+#include <algorithm>
+#include <charconv>
+
+#include "model/scope.h"
+#include "store/etcd/failure.h"
+#include "store/etcd/transaction.h"
+#include "store/token.h"
+
+namespace leasehold::etcd {
+namespace {
+
+// Those in front: one writer, or a few readers.
+constexpr std::size_t kGuessedWaiters = 4;
+
+// A caller that gives back everything most often holds a file or two.
+constexpr std::size_t kGuessedLeases = 16;
+
+std::int64_t number(const pb::RangeResponse& found) {
+  std::int64_t value = 0;
+  if (found.kvs_size() == 0) return value;
+  const std::string& text = found.kvs(0).value();
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+// Sends the round and lets its handlers learn. The first answer also says at which revision all is read.
+void EtcdTransaction::run(Round& round) {
+  const auto most = static_cast<std::size_t>(shared_.options.max_txn_ops);
+  for (std::size_t begin = 0; begin < round.ranges.size(); begin += most) {
+    const std::size_t end = std::min(begin + most, round.ranges.size());
+    pb::TxnRequest request;
+    for (std::size_t i = begin; i < end; ++i) {
+      pb::RangeRequest& range = *request.add_success()->mutable_request_range();
+      range = std::move(round.ranges[i]);
+      if (revision_ != 0) range.set_revision(revision_);
+    }
+    const pb::TxnResponse response = shared_.cluster->read(request);
+    if (revision_ == 0) revision_ = response.header().revision();
+    for (std::size_t i = begin; i < end; ++i)
+      round.handlers[i](response.responses(static_cast<int>(i - begin)).response_range());
+  }
+}
+
+void EtcdTransaction::load(Round& round) {
+  while (!round.empty()) {
+    run(round);
+    round = {};
+    for (const GroupId& id : std::exchange(found_tickets_, {})) want_ticket(round, id);
+    for (const std::string& path : std::exchange(found_paths_, {})) want_path(round, path);
+  }
+}
+
+// What time it is, where tokens begin, and which part of history is being written. Read first, so that what
+// is learned next can be told from what is over.
+void EtcdTransaction::want_clock(Round& round) {
+  round.ask(stamp_key(shared_.prefix()), [this](const pb::RangeResponse& found) {
+    const StoreClock* const clock = shared_.options.clock;
+    const WallTime stamp{WallTime::duration(number(found))};
+    wall_ = clock != nullptr ? clock->wall() : shared_.timeline.now(stamp);
+    now_ = clock != nullptr ? clock->now() : Time(wall_.time_since_epoch());
+  });
+  if (!writes_) {
+    round.ask(keys_.era(), [this](const pb::RangeResponse& found) {
+      bucket_ = static_cast<std::uint64_t>(number(found));
+    });
+    return;
+  }
+  round.ask(base_key(shared_.prefix()),
+            [this](const pb::RangeResponse& found) { base_ = static_cast<std::uint64_t>(number(found)); });
+  round.ask(keys_.era(), [this](const pb::RangeResponse& found) {
+    bucket_ = static_cast<std::uint64_t>(number(found));
+    era_revision_ = found.kvs_size() == 0 ? 0 : found.kvs(0).mod_revision();
+  });
+}
+
+void EtcdTransaction::want_path(Round& round, const std::string& path) {
+  if (!is_first_time("at " + path)) return;
+  const KeyRange range = area(keys_.at(path));
+  basis_.add(range);
+  round.ask(range, [this](const pb::RangeResponse& found) { learn_paths(found); });
+}
+
+void EtcdTransaction::want_scope(Round& round, const Scope& scope) {
+  want_path(round, scope.path);
+  for (const std::string& above : ancestors(scope.path)) want_path(round, above);
+  if (!scope.subtree || !is_path(scope.path) || !is_first_time("below " + scope.path)) return;
+  const KeyRange range = names_below(keys_.at(prefix_below(scope.path)));
+  basis_.add(range);
+  round.ask(range, [this](const pb::RangeResponse& found) { learn_paths(found); });
+}
+
+// Not a basis: whatever of it the body changes is protected by itself.
+void EtcdTransaction::want_all_paths(Round& round) {
+  if (!is_first_time("all paths")) return;
+  round.ask(names_below(keys_.all("at/")), [this](const pb::RangeResponse& found) { learn_paths(found); });
+}
+
+void EtcdTransaction::want_all_tickets(Round& round) {
+  if (!is_first_time("all tickets")) return;
+  round.ask(names_below(keys_.all("ticket/")), [this](const pb::RangeResponse& found) {
+    for (const pb::KeyValue& kv : found.kvs()) learn_ticket_record(kv);
+  });
+}
+
+void EtcdTransaction::want_lease(Round& round, const LeaseId& id) {
+  const std::string key = keys_.id(id);
+  if (!is_first_time(key)) return;
+  round.ask(key, [this, id, key](const pb::RangeResponse& found) {
+    basis_.add(key, found.kvs_size() == 0 ? 0 : found.kvs(0).mod_revision());
+    known_leases_[id.text].is_new = false;
+    if (found.kvs_size() > 0) learn_lease_record(found.kvs(0));
+  });
+}
+
+void EtcdTransaction::want_ticket(Round& round, const GroupId& id) {
+  const std::string key = keys_.ticket(id);
+  if (!is_first_time(key)) return;
+  round.ask(key, [this, id, key](const pb::RangeResponse& found) {
+    basis_.add(key, found.kvs_size() == 0 ? 0 : found.kvs(0).mod_revision());
+    known_tickets_[id.text].is_new = false;
+    if (found.kvs_size() > 0) learn_ticket_record(found.kvs(0));
+  });
+}
+
+// How many leases it has, and all else there is of it.
+void EtcdTransaction::want_owner(Round& round, const std::string& owner_area) {
+  if (!is_first_time(owner_area)) return;
+  basis_.add(area(owner_area));
+  round
+      .ask(keys_.leases_of(owner_area),
+           [this, owner_area](const pb::RangeResponse& found) {
+             held_[owner_area] = static_cast<std::size_t>(found.count());
+           })
+      .set_count_only(true);
+  round.ask(keys_.rest_of(owner_area), [this](const pb::RangeResponse& found) { learn_of(found); });
+}
+
+void EtcdTransaction::want_leases_of(Round& round, const std::string& owner_area) {
+  want_owner(round, owner_area);
+  if (!is_first_time("leases " + owner_area)) return;
+  round.ask(keys_.leases_of(owner_area), [this](const pb::RangeResponse& found) { learn_of(found); });
+}
+
+// All of all owners of a session.
+void EtcdTransaction::want_session(Round& round, const std::string& session_id) {
+  const std::string prefix = keys_.of_session(session_id);
+  if (!is_first_time(prefix)) return;
+  basis_.add(names_below(prefix));
+  round.ask(names_below(prefix), [this](const pb::RangeResponse& found) { learn_of(found); });
+}
+
+void EtcdTransaction::want_new(Round& round) {
+  for (const LeaseId& id : changed_leases_) {
+    if (known_leases_[id.text].is_new) want_lease(round, id);
+  }
+  for (const GroupId& id : changed_tickets_) {
+    if (known_tickets_[id.text].is_new) want_ticket(round, id);
+  }
+}
+
+// Somebody waits for what is given back: the first of them are about to get it.
+void EtcdTransaction::want_waiters(Round& round) {
+  std::vector<const Ticket*> waiting;
+  for (const auto& [id, known] : known_tickets_) {
+    if (is_pending(known.stored)) waiting.push_back(&*known.stored);
+  }
+  std::ranges::sort(waiting, {}, [](const Ticket* ticket) { return ticket->order; });
+  waiting.resize(std::min(waiting.size(), kGuessedWaiters));
+  for (const Ticket* ticket : waiting) {
+    for (const LeaseId& id : ticket->leases) want_lease(round, id);
+    for (const WantedPath& wanted : ticket->request.paths) want_scope(round, wanted.scope());
+    want_owner(round, keys_.of(ticket->request.caller.holder.owner));
+  }
+}
+
+void EtcdTransaction::ensure(const Scope& scope) {
+  Round round;
+  want_new(round);
+  want_scope(round, scope);
+  load(round);
+  must_be_whole(area(keys_.at(scope.path)));
+  for (const std::string& above : ancestors(scope.path)) must_be_whole(area(keys_.at(above)));
+  if (scope.subtree && is_path(scope.path)) must_be_whole(names_below(keys_.at(prefix_below(scope.path))));
+}
+
+void EtcdTransaction::ensure_nothing_is_new() {
+  Round round;
+  want_new(round);
+  load(round);
+}
+
+void EtcdTransaction::begin(const Footprint& footprint) {
+  Round round;
+  want_clock(round);
+  for (const Scope& scope : footprint.scopes) want_scope(round, scope);
+  const bool names_no_lease = footprint.scopes.empty() && footprint.leases.empty();
+  for (const Owner& owner : footprint.owners) {
+    const std::string owner_area = keys_.of(owner);
+    if (footprint.gives_back && names_no_lease) {
+      want_leases_of(round, owner_area);
+      for (const std::string& path : shared_.hints.held_by(owner_area, kGuessedLeases))
+        want_scope(round, {path});
+    }
+    want_owner(round, owner_area);
+  }
+  for (const LeaseId& id : footprint.leases) {
+    want_lease(round, id);
+    if (const std::string path = shared_.hints.path_of(id); writes_ && !path.empty())
+      want_scope(round, {path});
+  }
+  for (const GroupId& id : footprint.tickets) {
+    want_ticket(round, id);
+    for (const LeaseId& lease : shared_.hints.leases_of(id)) want_lease(round, lease);
+  }
+  for (const LeaseId& id : leftover_.leases) want_lease(round, id);
+  for (const GroupId& id : leftover_.tickets) want_ticket(round, id);
+  load(round);
+  if (writes_ && base_ == 0) {
+    pb::TxnRequest request;
+    pb::Compare& absent = *request.add_compare();
+    absent.set_key(base_key(shared_.prefix()));
+    absent.set_target(pb::Compare::CREATE);
+    absent.set_create_revision(0);
+    pb::PutRequest& put = *request.add_success()->mutable_request_put();
+    put.set_key(base_key(shared_.prefix()));
+    put.set_value(std::to_string(token_after({}, wall_).value));
+    shared_.cluster->read(request);
+    throw Conflict();
+  }
+  if (writes_ && footprint.gives_back) {
+    want_waiters(round);
+    load(round);
+  }
+}
+
+}  // namespace leasehold::etcd

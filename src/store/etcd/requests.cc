@@ -1,0 +1,97 @@
+#include "store/etcd/requests.h"
+
+#include <fmt/format.h>
+
+#include "store/etcd/failure.h"
+#include "store/etcd/keys.h"
+
+namespace leasehold::etcd {
+namespace {
+
+// A slot that idled may be gone with its lease; a new one is as good.
+constexpr std::chrono::seconds kIdleMax{10};
+
+std::string cancelled(const RequestSlot& slot) { return "cancelled " + slot.request; }
+
+}  // namespace
+
+pb::Compare unchanged(const RequestSlot& slot) {
+  pb::Compare compare;
+  compare.set_key(slot.key);
+  compare.set_target(pb::Compare::MOD);
+  compare.set_result(pb::Compare::EQUAL);
+  compare.set_mod_revision(slot.mod_revision);
+  return compare;
+}
+
+pb::RequestOp write_name(const RequestSlot& slot, const std::string& name) {
+  pb::RequestOp op;
+  op.mutable_request_put()->set_key(slot.key);
+  op.mutable_request_put()->set_value(name);
+  op.mutable_request_put()->set_lease(slot.lease);
+  return op;
+}
+
+pb::RequestOp read_back(const RequestSlot& slot) {
+  pb::RequestOp op;
+  op.mutable_request_range()->set_key(slot.key);
+  return op;
+}
+
+RequestSlot Requests::take() {
+  const std::int64_t lease = leases_.borrow(kRequestLife, kRequestSlack);
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(mutex_);
+  if (client_.empty()) client_ = fmt::format("{:x}", static_cast<std::uint64_t>(lease));
+  RequestSlot slot;
+  if (!idle_.empty() && now - idle_.back().used < kIdleMax) {
+    slot = std::move(idle_.back());
+    idle_.pop_back();
+  } else {
+    idle_.clear();  // Those below are older.
+    slot.key = request_key(cluster_.address().prefix, client_, ++slots_);
+  }
+  slot.lease = lease;
+  slot.used = now;
+  slot.request = fmt::format("{}", ++requests_);
+  return slot;
+}
+
+void Requests::give_back(RequestSlot slot) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(slot));
+}
+
+bool Requests::was_made(RequestSlot& slot) const {
+  pb::TxnRequest request;
+  *request.add_compare() = unchanged(slot);
+  *request.add_success() = write_name(slot, cancelled(slot));
+  *request.add_failure() = read_back(slot);
+  pb::TxnResponse response;
+  try {
+    response = cluster_.read(request);
+  } catch (const Failure& failure) {
+    throw Failure{
+        {Code::outcome_unknown,
+         fmt::format("The answer to a change was lost: {} Whether it was made is not known; asking again "
+                     "is safe.",
+                     failure.error.message)}};
+  }
+  if (response.succeeded()) {
+    slot.mod_revision = response.header().revision();
+    return false;
+  }
+  const auto& found = response.responses(0).response_range();
+  if (found.kvs_size() == 1) {
+    slot.mod_revision = found.kvs(0).mod_revision();
+    if (found.kvs(0).value() == slot.request) return true;
+    if (found.kvs(0).value() == cancelled(slot)) return false;
+  }
+  throw Failure{
+      {Code::outcome_unknown,
+       fmt::format("The answer of etcd at {} to a change was lost, and it came back too late to tell whether "
+                   "the change was made. Asking again is safe.",
+                   cluster_.address().shown())}};
+}
+
+}  // namespace leasehold::etcd

@@ -1,0 +1,34 @@
+// One round trip's worth of reading: ranges, and what to do with what is found.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/etcd/cluster.h"
+#include "store/etcd/keys.h"
+
+namespace leasehold::etcd {
+
+struct Round {
+  using Handler = std::function<void(const pb::RangeResponse&)>;
+
+  std::vector<pb::RangeRequest> ranges;
+  std::vector<Handler> handlers;  // One for each.
+
+  bool empty() const { return ranges.empty(); }
+
+  pb::RangeRequest& ask(const KeyRange& range, Handler handler) {
+    pb::RangeRequest& request = ask(range.first, std::move(handler));
+    request.set_range_end(range.second);
+    return request;
+  }
+  pb::RangeRequest& ask(const std::string& key, Handler handler) {
+    ranges.emplace_back().set_key(key);
+    handlers.push_back(std::move(handler));
+    return ranges.back();
+  }
+};
+
+}  // namespace leasehold::etcd

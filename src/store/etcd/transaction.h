@@ -1,0 +1,227 @@
+// One body's view of etcd and what it wants to change.
+//
+// Everything is read at one revision into tables in memory; the body's writes go there too, so it sees them.
+// What was read is remembered, and at the end the differences are written by one transaction of etcd's on the
+// condition that nothing of it has changed since.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "store/etcd/changes.h"
+#include "store/etcd/etcd_store.h"
+#include "store/etcd/keys.h"
+#include "store/etcd/lease_pool.h"
+#include "store/etcd/requests.h"
+#include "store/etcd/round.h"
+#include "store/etcd/timeline.h"
+#include "store/hints.h"
+#include "store/memory/tables.h"
+#include "store/store.h"
+
+namespace leasehold::etcd {
+
+// Each revision has so many tokens, for bodies that draw several. A cluster that commits less than 15,000
+// times a second for all its life stays behind the microseconds since 1970, where tokens would begin again if
+// it lost its data. Part of what is stored; never changed.
+inline constexpr std::uint64_t kTokensPerRevision = 64;
+
+// What transactions of one store share.
+struct Shared {
+  Shared(std::unique_ptr<Cluster> its_cluster, EtcdOptions its_options)
+      : options(std::move(its_options)), cluster(std::move(its_cluster)) {}
+
+  const EtcdOptions options;
+  const std::unique_ptr<Cluster> cluster;
+  LeasePool leases{*cluster};
+  Requests requests{*cluster, leases};
+  Timeline timeline;
+  Hints hints;
+  std::atomic<std::int64_t> next_look_at_bucket = 0;  // A revision.
+
+  const std::string& prefix() const { return cluster->address().prefix; }
+};
+
+// What one run of a body leaves for the next one.
+struct Leftover {
+  std::vector<LeaseId> leases;   // Ids that a body uses without reading them, and that may exist.
+  std::vector<GroupId> tickets;  // The same.
+};
+
+// Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
+class EtcdTransaction final : public Transaction {
+ public:
+  EtcdTransaction(Shared& shared, const Keys& keys, bool writes, Leftover& leftover)
+      : shared_(shared), keys_(keys), writes_(writes), leftover_(leftover) {}
+
+  // Reads the footprint. Throws.
+  void begin(const Footprint& footprint);
+
+  // False: something changed that was read; nothing was written. Throws Failure.
+  bool commit();
+
+  Time now() const override { return now_; }
+  WallTime wall() const override { return wall_; }
+  std::vector<Lease> leases_at(const Scope& scope) override;
+  std::vector<Ticket> tickets_at(const Scope& scope) override;
+  std::optional<Lease> lease(const LeaseId& id) override;
+  std::optional<Ticket> ticket(const GroupId& id) override;
+  std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override;
+  std::vector<Lease> leases(const Filter& filter) override;
+  std::vector<Ticket> tickets(const Filter& filter) override;
+  std::size_t lease_count(const Owner& owner) override;
+  std::vector<Notice> notices(const Owner& owner) override;
+  std::optional<Answer> answer(const Owner& owner, const std::string& key) override;
+  std::optional<Contention> contention(const Owner& owner, const std::string& path) override;
+  std::vector<Contention> contentions(const Filter& filter) override;
+  std::optional<RateWindow> rate_window(const std::string& session_id) override;
+  SessionPaths session_paths(const std::string& session_id) override;
+  std::vector<Setting> settings() override;
+  Due due(Time moment, std::size_t limit) override;
+  std::vector<Event> history(const HistoryQuery& query) override;
+
+  Token next_token() override;
+  void put(const Lease& lease) override;
+  void put(const Ticket& ticket) override;
+  void put(const Answer& answer) override;
+  void put(const Notice& notice) override;
+  void erase(const Notice& notice) override;
+  void put(const Contention& contention) override;
+  void erase(const Contention& contention) override;
+  void put(const RateWindow& window) override;
+  void put(const SessionPath& path) override;
+  void erase(const SessionPath& path) override;
+  void put(const Setting& setting) override;
+  void erase_setting(const std::string& stored_key) override;
+  void append(Event event) override { events_.push_back(std::move(event)); }
+  void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
+  std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;
+
+ private:
+  struct KnownLease {
+    std::optional<Lease> stored;    // As it is in etcd.
+    Time shown_expiry;              // What the body saw instead of its expires_at.
+    bool is_present = false;        // etcd still has the key that says it is held.
+    bool is_new = false;            // Written without having been read: taken for new until somebody asks.
+    bool is_changed = false;        // By the body.
+    std::int64_t mod_revision = 0;  // Of the record under its id, if that was read.
+  };
+  struct KnownTicket {
+    std::optional<Ticket> stored;
+    bool is_new = false;
+    bool is_changed = false;
+    std::int64_t mod_revision = 0;  // 0: it was read where it waits.
+  };
+
+  // load.cc
+  void run(Round& round);
+  void load(Round& round);  // Runs it, and what it leads to.
+  bool is_first_time(std::string what) { return loaded_.insert(std::move(what)).second; }
+  void want_clock(Round& round);
+  void want_path(Round& round, const std::string& path);
+  void want_scope(Round& round, const Scope& scope);
+  void want_lease(Round& round, const LeaseId& id);
+  void want_ticket(Round& round, const GroupId& id);
+  void want_owner(Round& round, const std::string& owner_area);
+  void want_leases_of(Round& round, const std::string& owner_area);
+  void want_session(Round& round, const std::string& session_id);
+  void want_new(Round& round);
+  void want_waiters(Round& round);
+  void want_all_paths(Round& round);
+  void want_all_tickets(Round& round);
+  void ensure(const Scope& scope);
+  void ensure_nothing_is_new();
+
+  // learn.cc
+  void learn_paths(const pb::RangeResponse& found);
+  void learn_lease_record(const pb::KeyValue& kv);
+  void learn_ticket_record(const pb::KeyValue& kv);
+  void learn_of(const pb::RangeResponse& found);
+  void learn_lease(Lease lease, bool is_present, std::int64_t mod_revision);
+  void learn_ticket(Ticket ticket, std::int64_t mod_revision);
+  void note_bad(const std::string& key, std::string_view why);
+  void must_be_whole(const KeyRange& range) const;
+  void must_be_whole(const std::string& key) const { must_be_whole({key, key + '\0'}); }
+
+  // reads.cc
+  std::size_t count_of(const Owner& owner);
+
+  // forget.cc
+  std::size_t forget_ended(Time before, std::size_t limit);
+  std::size_t forget_dropped(std::size_t limit);
+
+  // history.cc
+  std::vector<Event> events_after(std::uint64_t sequence, std::uint64_t bucket, bool& reached);
+  std::optional<std::uint64_t> oldest_bucket();
+  std::size_t forget_history(WallTime before, std::size_t limit);
+  void write_events(Changes& changes, const std::string& request);
+  void turn_bucket();
+
+  // commit.cc
+  bool has_changes() const;
+  bool execute(Changes& changes);
+  void remember();
+  void write_others(Changes& changes);
+
+  // write_leases.cc
+  void write_lease(Changes& changes, const LeaseId& id);
+  void write_ticket(Changes& changes, const GroupId& id);
+  std::int64_t attached_to(const Lease& lease);
+
+  Shared& shared_;
+  const Keys& keys_;
+  const bool writes_;
+  Leftover& leftover_;
+
+  std::int64_t revision_ = 0;  // Of all that is read. 0: nothing was read yet.
+  Time now_;
+  WallTime wall_;
+  std::uint64_t base_ = 0;  // Of tokens.
+  std::uint64_t last_token_ = 0;
+  std::uint64_t highest_token_ = 0;  // That was read.
+  int tokens_drawn_ = 0;
+  std::uint64_t bucket_ = 0;  // Of history, that is being filled.
+  std::int64_t era_revision_ = 0;
+
+  Basis basis_;
+  Tables tables_;
+  std::unordered_set<std::string> loaded_;
+  std::map<std::string, std::string> bad_;  // Keys that cannot be what we wrote, and why.
+  std::unordered_map<std::string, KnownLease> known_leases_;
+  std::unordered_map<std::string, KnownTicket> known_tickets_;
+  std::unordered_map<std::string, std::size_t> held_;               // By owner's area: how many are stored.
+  std::vector<std::string> found_paths_;                            // To load next.
+  std::vector<GroupId> found_tickets_;                              // The same.
+  std::unordered_map<std::string, std::vector<std::string>> last_;  // Ids by area, oldest first.
+
+  // What the body changed, in order.
+  std::vector<LeaseId> changed_leases_;
+  std::vector<GroupId> changed_tickets_;
+  std::map<std::string, std::optional<std::string>> changed_values_;  // Keys: other records as JSON, or gone.
+  std::set<std::string> changed_areas_;                               // Where one of these is gone.
+  std::map<std::string, std::optional<Setting>> changed_settings_;
+  std::map<std::string, Setting> settings_;
+  std::map<std::string, std::vector<std::string>> invalid_paths_;  // By session.
+  std::vector<Event> events_;
+  std::vector<GroupId> bells_;
+  std::vector<std::string> trimmed_;  // Events that are to go.
+};
+
+// How a session's path is called in its area: a file and the directory of the same name differ.
+inline std::string session_field(const SessionPath& path) {
+  return path.subtree ? path.path + "/**" : path.path;
+}
+
+inline bool is_active(const std::optional<Lease>& lease) { return lease && lease->status == Status::active; }
+inline bool is_pending(const std::optional<Ticket>& ticket) {
+  return ticket && ticket->status == Status::pending;
+}
+
+}  // namespace leasehold::etcd
