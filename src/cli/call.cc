@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/input.h"
 #include "util/shell_word.h"
 #include "util/utf8.h"
 #include "wire/answer_json.h"
@@ -17,16 +18,19 @@ namespace {
 
 Result<std::vector<std::string>> listed_on_stdin(char separator) {
   std::vector<std::string> lines;
+  std::string all;
   char* line = nullptr;
   std::size_t capacity = 0;
   for (;;) {
     const ssize_t length = ::getdelim(&line, &capacity, separator, stdin);
     if (length < 0) break;
     std::string_view text(line, static_cast<std::size_t>(length));
+    all += text;
     if (text.ends_with(separator)) text.remove_suffix(1);
     if (!text.empty()) lines.emplace_back(text);
   }
   std::free(line);
+  remember_input(std::move(all));
   if (std::ferror(stdin) != 0) {
     return fail(Code::invalid_argument, "Standard input, which \"-\" stands for, cannot be read.");
   }

@@ -8,6 +8,7 @@
 
 #include "cli/call.h"
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "util/read_file.h"
 
 namespace leasehold {
@@ -36,6 +37,7 @@ Result<int> run(Call& call) {
   const Variables variables = [](const char* name) -> const char* { return std::getenv(name); };
   // What cannot be read is no JSON, and answered as such.
   const std::string payload = read_to_end(STDIN_FILENO, kPayloadMax).value_or("");
+  remember_input(payload);
   HookCall hook(*host, payload, current_folder().value_or("/"), variables);
   late = hook.late_answer();
   std::signal(SIGALRM, answer_late);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "open/etcd.h"
 #include "store/memory/memory_store.h"
 #include "store/redis/redis_store.h"
 #include "store/sqlite/sqlite_store.h"
@@ -41,6 +42,12 @@ Result<std::unique_ptr<Store>> open_redis(const std::string& url, const StorePla
   return open_redis_store(url, options);
 }
 
+Result<std::unique_ptr<Store>> open_etcd_if_we_can(const std::string& url, const StorePlace& site) {
+  if (open_etcd != nullptr) return open_etcd(url, site);
+  return fail(Code::config_error,
+              "This program cannot use leases in etcd. Use the command lease, which can, or another store.");
+}
+
 Result<std::unique_ptr<Store>> open_memory(const std::string&, const StorePlace& site) {
   return open_memory_store(site.clock);
 }
@@ -51,6 +58,8 @@ constexpr StoreScheme kSchemes[] = {
     {"redis", "redis://HOST", WorkspaceScope::repo, false, open_redis},
     {"rediss", "rediss://HOST", WorkspaceScope::repo, false, open_redis},
     {"redis+unix", "redis+unix:///SOCKET", WorkspaceScope::repo, false, open_redis},
+    {"etcd", "etcd://HOST,HOST,HOST", WorkspaceScope::repo, false, open_etcd_if_we_can},
+    {"etcds", "etcds://HOST", WorkspaceScope::repo, false, open_etcd_if_we_can},
     {"http", "http://HOST:PORT", WorkspaceScope::repo, false, nullptr},
     {"https", "https://HOST:PORT", WorkspaceScope::repo, false, nullptr},
     {"http+unix", "http+unix:/SOCKET", WorkspaceScope::repo, false, nullptr},
