@@ -1,0 +1,254 @@
+// The etcd store against what people write by hand: a lease of etcd's, a transaction that creates the key if
+// it is absent, and a delete. And hand-over against etcd's own lock service. On three members.
+#include <fmt/format.h>
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "etcd.grpc.pb.h"
+#include "etcd_lock.grpc.pb.h"
+#include "handover.h"
+#include "report.h"
+#include "site.h"
+#include "store/etcd/etcd_store.h"
+#include "support/etcd_cluster.h"
+
+namespace leasehold::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+namespace pb = etcdserverpb;
+
+constexpr int kTtlSeconds = 30;
+
+void must(const grpc::Status& status) {
+  if (!status.ok()) give_up(status.error_message());
+}
+
+// What a program does by hand.
+class ByHand {
+ public:
+  explicit ByHand(const std::string& endpoint)
+      : channel_(grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials())),
+        kv_(pb::KV::NewStub(channel_)),
+        lease_(pb::Lease::NewStub(channel_)),
+        lock_(v3lockpb::Lock::NewStub(channel_)) {}
+
+  std::int64_t grant() {
+    grpc::ClientContext context;
+    pb::LeaseGrantRequest request;
+    request.set_ttl(kTtlSeconds);
+    pb::LeaseGrantResponse response;
+    must(lease_->LeaseGrant(&context, request, &response));
+    return response.id();
+  }
+
+  void pair(const std::string& key) {
+    const std::int64_t lease = grant();
+    {
+      grpc::ClientContext context;
+      pb::TxnRequest request;
+      pb::Compare& compare = *request.add_compare();
+      compare.set_key(key);
+      compare.set_target(pb::Compare::CREATE);
+      compare.set_create_revision(0);
+      pb::PutRequest& put = *request.add_success()->mutable_request_put();
+      put.set_key(key);
+      put.set_value("agent");
+      put.set_lease(lease);
+      pb::TxnResponse response;
+      must(kv_->Txn(&context, request, &response));
+      if (!response.succeeded()) give_up("the key was there");
+    }
+    grpc::ClientContext context;
+    pb::DeleteRangeRequest request;
+    request.set_key(key);
+    pb::DeleteRangeResponse response;
+    must(kv_->DeleteRange(&context, request, &response));
+  }
+
+  std::string lock(std::int64_t lease) {
+    grpc::ClientContext context;
+    v3lockpb::LockRequest request;
+    request.set_name("contended");
+    request.set_lease(lease);
+    v3lockpb::LockResponse response;
+    must(lock_->Lock(&context, request, &response));
+    return response.key();
+  }
+
+  void unlock(const std::string& key) {
+    grpc::ClientContext context;
+    v3lockpb::UnlockRequest request;
+    request.set_key(key);
+    v3lockpb::UnlockResponse response;
+    must(lock_->Unlock(&context, request, &response));
+  }
+
+ private:
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<pb::KV::Stub> kv_;
+  std::unique_ptr<pb::Lease::Stub> lease_;
+  std::unique_ptr<v3lockpb::Lock::Stub> lock_;
+};
+
+struct EtcdSite {
+  explicit EtcdSite(const std::string& url) {
+    auto opened = open_etcd_store(url);
+    if (!opened) give_up(opened.error().message);
+    store = std::move(*opened);
+    manager = std::make_unique<LeaseManager>(Environment{liveness, random}, *store, kWorkspaceId,
+                                             profile_named("agent")->policy);
+  }
+
+  SystemRandom random;
+  NoLiveness liveness;
+  std::unique_ptr<Store> store;
+  std::unique_ptr<LeaseManager> manager;
+};
+
+using Pair = std::function<void()>;
+
+Pair pair_by_hand(const EtcdCluster& cluster, int number) {
+  auto client = std::make_shared<ByHand>(cluster.endpoint(0));
+  return [client, key = fmt::format("by-hand/{}", number)] { client->pair(key); };
+}
+
+Pair lease_pair(const EtcdCluster& cluster, int number) {
+  auto site = std::make_shared<EtcdSite>(cluster.url_of(0));
+  const Caller who = caller(number);
+  const std::string path = fmt::format("/services/api/src/file_{}.ts", number);
+  return [site, who, path] {
+    must_grant(site->manager->acquire({.caller = who, .paths = {{.path = path}}, .ttl = Duration(30s)}));
+    if (auto done = site->manager->release({.caller = who, .which = {.paths = {path}}}); !done)
+      give_up(done.error().message);
+  };
+}
+
+// How long each pair of so many clients took, in microseconds.
+std::vector<double> times(int clients, Duration duration, const std::function<Pair(int)>& make) {
+  std::vector<Pair> pairs;
+  for (int i = 0; i < clients; ++i) pairs.push_back(make(i));
+  for (const Pair& pair : pairs) pair();  // Connected, and known.
+  std::mutex mutex;
+  std::vector<double> all;
+  std::atomic<bool> go = false;
+  std::vector<std::jthread> threads;
+  for (const Pair& pair : pairs) {
+    threads.emplace_back([&] {
+      while (!go) std::this_thread::yield();
+      std::vector<double> own;
+      for (const auto end = Clock::now() + duration; Clock::now() < end;) {
+        const auto start = Clock::now();
+        pair();
+        own.push_back(microseconds_since(start));
+      }
+      const std::lock_guard lock(mutex);
+      all.insert(all.end(), own.begin(), own.end());
+    });
+  }
+  go = true;
+  threads.clear();
+  return all;
+}
+
+// Several short runs of each, in turn, so that what else the machine does meets both alike.
+void compare_rates(Report& report, const EtcdCluster& cluster, Duration duration) {
+  constexpr int kRuns = 3;
+  for (const int clients : {1, 8, 32}) {
+    std::vector<double> by_hand;
+    std::vector<double> ours;
+    for (int run = 0; run < kRuns; ++run) {
+      const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
+        to.insert(to.end(), more.begin(), more.end());
+      };
+      add(by_hand, times(clients, duration, [&](int i) { return pair_by_hand(cluster, i); }));
+      add(ours, times(clients, duration, [&](int i) { return lease_pair(cluster, i); }));
+    }
+    const double seconds = kRuns * std::chrono::duration<double>(duration).count();
+    const double base = static_cast<double>(by_hand.size()) / seconds;
+    const double lease = static_cast<double>(ours.size()) / seconds;
+    const double base_median = quantile(by_hand, 0.5);
+    const double median = quantile(ours, 0.5);
+    const auto what = [&](const char* who, const char* which) {
+      return fmt::format("{}, {} clients: {}", who, clients, which);
+    };
+    report.add({what("grant + create + delete", "pairs"), base, "/s"});
+    report.add({what("lease", "pairs"), lease, "/s", "by hand", lease / base, ">= 0.6"});
+    report.add({what("grant + create + delete", "p50"), base_median, "us"});
+    report.add({what("lease", "p50"), median, "us", "by hand", base_median / median, ">= 0.6"});
+  }
+}
+
+Lock lease_lock(const EtcdCluster& cluster, int number) {
+  auto site = std::make_shared<EtcdSite>(cluster.url_of(0));
+  const Caller who = {{.owner = {fmt::format("agent-{}", number), "s"}}};
+  return {[site, who] {
+            must_grant(site->manager->acquire_and_wait(
+                {.caller = who, .paths = {{.path = "/src/contended.ts"}}, .wait = Duration(60s)}));
+          },
+          [site, who] {
+            if (auto done = site->manager->release({.caller = who, .which = {.all = true}}); !done)
+              give_up(done.error().message);
+          }};
+}
+
+Lock etcd_lock(const EtcdCluster& cluster, int) {
+  auto client = std::make_shared<ByHand>(cluster.endpoint(0));
+  auto lease = std::make_shared<std::int64_t>(client->grant());
+  auto key = std::make_shared<std::string>();
+  return {[=] { *key = client->lock(*lease); }, [=] { client->unlock(*key); }};
+}
+
+// In processes of their own: this one has to be without gRPC until they are done.
+void compare_handover(Report& report, const EtcdCluster& cluster) {
+  constexpr auto kTime = 3s;
+  constexpr auto kHold = 5ms;
+  for (const int count : {2, 8, 32}) {
+    Turns theirs = take_turns_for(kTime, count, kHold, [&](int i) { return etcd_lock(cluster, i); });
+    Turns ours = take_turns_for(kTime, count, kHold, [&](int i) { return lease_lock(cluster, i); });
+    const auto add = [&](const char* who, Turns& turns) {
+      const double rate = static_cast<double>(turns.handovers.size()) / 3;
+      report.add({fmt::format("{}, {} processes: hand-overs", who, count), rate, "/s"});
+      report.add(
+          {fmt::format("{}, {} processes: hand-over p50", who, count), quantile(turns.handovers, 0.5), "us"});
+      return rate;
+    };
+    const double base = add("etcd's v3/lock", theirs);
+    const double mine = add("lease", ours);
+    report.add({fmt::format("lease hand-overs, {} processes", count), mine, "/s", "v3/lock",
+                mine / std::max(base, 0.33), count == 2 ? ">= 10" : ">= 1"});
+    const double slower = quantile(theirs.handovers, 0.5) / std::max(quantile(ours.handovers, 0.5), 1.0);
+    report.add({fmt::format("lease hand-over p50, {} processes", count), quantile(ours.handovers, 0.5), "us",
+                "v3/lock's through it", slower, count == 2 ? ">= 10" : ">= 1"});
+  }
+}
+
+int run(int argc, char** argv) {
+  std::string json;
+  Duration duration = 2s;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--quick") {
+      duration = 500ms;
+    } else if (argument.starts_with("--json=")) {
+      json = argument.substr(7);
+    } else {
+      give_up("usage: bench_etcd [--quick] [--json=FILE]");
+    }
+  }
+  Report report;
+  const EtcdCluster cluster(3);
+  compare_handover(report, cluster);
+  compare_rates(report, cluster, duration);
+  return report.finish(json) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace leasehold::bench
+
+int main(int argc, char** argv) { return leasehold::bench::run(argc, argv); }
