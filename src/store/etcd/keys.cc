@@ -42,7 +42,9 @@ std::string Keys::of_session(std::string_view session_id) const {
 }
 
 std::string Keys::last(const Owner& owner, std::string_view path) const {
-  return named("last/", owner_text(owner) + "/" + std::string(path));
+  const Owner whose =
+      owner.session_id.empty() ? owner : Owner{.agent_id = {}, .session_id = owner.session_id};
+  return named("last/", owner_text(whose) + "/" + std::string(path));
 }
 
 std::string Keys::answer(const Owner& owner, std::string_view key) const {

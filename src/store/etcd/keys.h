@@ -54,7 +54,7 @@ class Keys {
   // All owners of a session.
   std::string of_session(std::string_view session_id) const;
 
-  // The area of what an owner had on a path.
+  // The area of what a session, or an agent without one, had on a path.
   std::string last(const Owner& owner, std::string_view path) const;
 
   std::string id(const LeaseId& id) const { return named("id/", id.text); }
@@ -63,7 +63,7 @@ class Keys {
   std::string rate(std::string_view session_id) const { return named("rate/", session_id); }
   std::string session(std::string_view session_id) const {
     return named("session/", session_id);
-  }                                                            // An area.
+  }  // An area.
   std::string configs() const { return named("config", {}); }  // An area.
 
   // History: which bucket is being filled, and the events in buckets.

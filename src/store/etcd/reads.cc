@@ -47,21 +47,32 @@ std::optional<Ticket> EtcdTransaction::ticket(const GroupId& id) {
 }
 
 std::optional<Lease> EtcdTransaction::last_lease(const Owner& owner, const std::string& path) {
+  return newest_in(keys_.last(owner, path), [&](const Lease& lease) { return lease.holder.owner == owner; });
+}
+
+std::optional<Lease> EtcdTransaction::last_lease_in(const std::string& session_id, const std::string& path) {
+  return newest_in(keys_.last({.agent_id = {}, .session_id = session_id}, path),
+                   [&](const Lease& lease) { return lease.holder.owner.session_id == session_id; });
+}
+
+// The newest lease in the area of a session (or an agent without one) and a path.
+std::optional<Lease> EtcdTransaction::newest_in(const std::string& key,
+                                                const std::function<bool(const Lease&)>& is_meant) {
   ensure_nothing_is_new();
+  const auto place = [&](const Lease& lease) { return keys_.last(lease.holder.owner, lease.path); };
   const auto held = [&](const std::string& id) -> std::optional<Lease> {
     std::optional<Lease> found = lease({id});
-    if (!found || found->holder.owner != owner || found->path != path) return std::nullopt;
+    if (!found || place(*found) != key || !is_meant(*found)) return std::nullopt;
     if (found->status == Status::pending || found->status == Status::failed) return std::nullopt;
     return found;
   };
   // What the body put there is newer than anything stored.
   for (auto id = changed_leases_.rbegin(); id != changed_leases_.rend(); ++id) {
     const std::optional<Lease>& stored = known_leases_[id->text].stored;
-    if (stored && stored->holder.owner == owner && stored->path == path) continue;
+    if (stored && place(*stored) == key) continue;
     if (auto found = held(id->text)) return found;
   }
 
-  const std::string key = keys_.last(owner, path);
   std::vector<std::string>& ids = last_[key];
   Round round;
   if (is_first_time(key)) {

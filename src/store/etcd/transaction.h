@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -74,6 +75,7 @@ class EtcdTransaction final : public Transaction {
   std::optional<Lease> lease(const LeaseId& id) override;
   std::optional<Ticket> ticket(const GroupId& id) override;
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override;
+  std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) override;
   std::vector<Lease> leases(const Filter& filter) override;
   std::vector<Ticket> tickets(const Filter& filter) override;
   std::size_t lease_count(const Owner& owner) override;
@@ -147,6 +149,7 @@ class EtcdTransaction final : public Transaction {
   void learn_lease(Lease lease, bool is_present, std::int64_t mod_revision);
   void learn_ticket(Ticket ticket, std::int64_t mod_revision);
   void note_bad(const std::string& key, std::string_view why);
+  std::optional<Lease> newest_in(const std::string& key, const std::function<bool(const Lease&)>& is_meant);
   void must_be_whole(const KeyRange& range) const;
   void must_be_whole(const std::string& key) const { must_be_whole({key, key + '\0'}); }
 

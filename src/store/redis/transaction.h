@@ -17,9 +17,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "store/hints.h"
 #include "store/memory/tables.h"
 #include "store/redis/connection.h"
-#include "store/redis/hints.h"
 #include "store/redis/keys.h"
 #include "store/redis/redis_store.h"
 #include "store/redis/round.h"
