@@ -6,16 +6,17 @@
 #include <array>
 
 #include "cli/did_you_mean.h"
+#include "cli/mcp.h"
 #include "util/utf8.h"
 
 namespace leasehold {
 namespace {
 
 constexpr std::array kCommands = {
-    &kAcquire,      &kRelease, &kRenew,   &kCheck,      &kRun,    &kUpgrade, &kDowngrade, &kTransfer,
-    &kForceRelease, &kInit,    &kGate,    &kBlockers,   &kStatus, &kLs,      &kWatch,     &kHistory,
-    &kAgents,       &kPairs,   &kSession, &kConfig,     &kGc,     &kDoctor,  &kServe,     &kToken,
-    &kRepoLock,     &kHook,    &kGitHook, &kCompletion, &kDemo,   &kVersion, &kHelp,
+    &kAcquire,      &kRelease, &kRenew,   &kCheck,    &kRun,        &kUpgrade, &kDowngrade, &kTransfer,
+    &kForceRelease, &kInit,    &kGate,    &kBlockers, &kStatus,     &kLs,      &kWatch,     &kHistory,
+    &kAgents,       &kPairs,   &kSession, &kConfig,   &kGc,         &kDoctor,  &kServe,     &kToken,
+    &kRepoLock,     &kHook,    &kGitHook, &kMcp,      &kCompletion, &kDemo,    &kVersion,   &kHelp,
 };
 
 constexpr OptionSpec kOwnerOptions[] = {

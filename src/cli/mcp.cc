@@ -1,0 +1,68 @@
+#include "cli/mcp.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "cli/call.h"
+#include "cli/end_signals.h"
+#include "env/system_random.h"
+#include "mcp/stdio.h"
+
+namespace leasehold {
+namespace {
+
+// For whom, as far as flags and variables tell; the client tells the rest.
+Result<mcp::DeskOptions> desk_options(Call& call) {
+  auto place = call.place();
+  if (!place) return fail(place.error());
+  const Identity& who = call.identity();
+  SystemRandom random;
+  const char* const trace = std::getenv("TRACEPARENT");
+  return mcp::DeskOptions{
+      .open = [&call](bool create, bool only_managed) { return call.workspace(create, only_managed); },
+      .place = *std::move(place),
+      .owner = {who.is_user ? std::string() : who.owner.agent_id, who.owner.session_id},
+      .pr_id = who.pr_id,
+      .host = who.host,
+      .user = who.owner.agent_id,
+      .session = "mcp-" + make_uuid(random),
+      .trace = trace == nullptr ? "" : trace};
+}
+
+Result<int> run(Call& call) {
+  auto options = desk_options(call);
+  if (!options) return fail(options.error());
+  // A client that is gone ends us by the end of its input.
+  std::signal(SIGPIPE, SIG_IGN);
+  const EndSignals signals;
+  mcp::Desk desk(*std::move(options));
+  mcp::Server server(desk, {.version = LEASEHOLD_VERSION});
+  mcp::serve_lines(server, STDIN_FILENO, STDOUT_FILENO, signals.descriptor());
+  desk.end();
+  return 0;
+}
+
+constexpr Example kExamples[] = {
+    {"claude mcp add lease -- lease mcp", "for one agent by hand; lease init does it for all it finds"},
+};
+
+}  // namespace
+
+const Command kMcp = {
+    .name = "mcp",
+    .synopsis = "",
+    .summary = "Serve leases as tools of the Model Context Protocol",
+    .description =
+        "A server on standard input and output, started by an agent: six tools (lease_acquire, "
+        "lease_release, "
+        "lease_status, lease_transfer, lease_gate, lease_history), and the board to read and to follow. It "
+        "acts "
+        "for the agent that started it; what it got ends with it.",
+    .uses = Uses::owner,
+    .examples = kExamples,
+    .run = run,
+};
+
+}  // namespace leasehold

@@ -1,0 +1,77 @@
+#include "mcp/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "wire/answer_json.h"
+
+namespace leasehold::mcp {
+
+std::optional<Duration> seconds_at(const wire::Reader& reader, std::string_view name, Duration most) {
+  const json::value* const found = reader.find(name);
+  if (found == nullptr) return std::nullopt;
+  const double limit = std::chrono::duration<double>(most).count();
+  const auto number = json::try_value_to<double>(*found);
+  if (!number || !(*number >= 0) || *number > limit) {
+    throw wire::Malformed{fmt::format("{} has to be a number of seconds, from 0 to {}.", name, limit)};
+  }
+  return Duration(std::llround(*number * 1000));
+}
+
+Named read_named(const wire::Reader& reader) {
+  Named named;
+  reader.get("paths", named.paths);
+  reader.get("ids", named.ids);
+  reader.get("all", named.all);
+  return named;
+}
+
+Result<std::vector<std::string>> keys(const std::vector<std::string>& paths, const Desk& desk,
+                                      OpenWorkspace& workspace) {
+  std::vector<std::string> keys;
+  for (const std::string& path : paths) {
+    auto key = workspace.key(path, {.cwd = desk.place()});
+    if (!key) return fail(key.error());
+    keys.push_back(*std::move(key));
+  }
+  return keys;
+}
+
+Result<Selection> selection(const Named& named, const Desk& desk, OpenWorkspace& workspace) {
+  const int ways = (named.all ? 1 : 0) + (named.ids.empty() ? 0 : 1) + (named.paths.empty() ? 0 : 1);
+  if (ways != 1) {
+    return fail(Code::invalid_argument,
+                fmt::format("{} Give paths, or ids, or all: true.",
+                            ways == 0 ? "Which leases?" : "Leases are named in one way at a time."));
+  }
+  Selection which = {.all = named.all};
+  for (const std::string& id : named.ids) which.ids.push_back({id});
+  auto found = keys(named.paths, desk, workspace);
+  if (!found) return fail(found.error());
+  which.paths = *std::move(found);
+  return which;
+}
+
+Result<Moment> moment(Client& client, const std::string& path) {
+  const auto board = client.board({.paths = {path}});
+  if (!board) return fail(board.error());
+  return Moment{board->now, board->wall};
+}
+
+Result<ToolAnswer> outcomes_answer(Client& client, const Outcomes& outcomes) {
+  Moment at;
+  const auto known =
+      std::ranges::find_if(outcomes.outcomes, [](const Outcome& one) { return one.lease.has_value(); });
+  if (known != outcomes.outcomes.end()) {
+    const auto now = moment(client, known->lease->path);
+    if (!now) return fail(now.error());
+    at = *now;
+  }
+  return ToolAnswer{.document = outcomes_json(outcomes, at),
+                    .is_error = std::ranges::any_of(
+                        outcomes.outcomes, [](const Outcome& one) { return one.error.has_value(); })};
+}
+
+}  // namespace leasehold::mcp

@@ -1,0 +1,39 @@
+// What several tools read from their arguments.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "leasehold/calls.h"
+#include "mcp/tool.h"
+#include "wire/moment.h"
+#include "wire/reader.h"
+
+namespace leasehold::mcp {
+
+// Longer than anybody waits for an answer.
+inline constexpr Duration kWaitMax = std::chrono::hours(1);
+
+// A number of seconds, whole or not, from nothing to `most`. Throws wire::Malformed, as readers do.
+std::optional<Duration> seconds_at(const wire::Reader& reader, std::string_view name, Duration most);
+
+// Which leases: `paths`, `ids` or `all`, in exactly one way. Errors: invalid_argument, those of the
+// workspace.
+struct Named {
+  std::vector<std::string> paths;
+  std::vector<std::string> ids;
+  bool all = false;
+};
+Named read_named(const wire::Reader& reader);
+Result<Selection> selection(const Named& named, const Desk& desk, OpenWorkspace& workspace);
+
+Result<std::vector<std::string>> keys(const std::vector<std::string>& paths, const Desk& desk,
+                                      OpenWorkspace& workspace);
+
+// When it is, for the store that has `path`.
+Result<Moment> moment(Client& client, const std::string& path);
+
+// The answer of a tool that did something with several leases.
+Result<ToolAnswer> outcomes_answer(Client& client, const Outcomes& outcomes);
+
+}  // namespace leasehold::mcp

@@ -1,0 +1,78 @@
+#include "mcp/desk.h"
+
+#include <map>
+
+namespace leasehold::mcp {
+
+Result<OpenWorkspace*> Desk::workspace(For purpose) {
+  const std::lock_guard lock(mutex_);
+  if (workspace_ != nullptr) return workspace_;
+  const auto opened = options_.open(purpose != For::looking, purpose == For::gating);
+  if (!opened) return fail(opened.error());
+  workspace_ = *opened;
+  process_ = workspace_->own_process();
+  return workspace_;
+}
+
+OpenWorkspace* Desk::opened() {
+  const std::lock_guard lock(mutex_);
+  return workspace_;
+}
+
+Caller Desk::caller(const Peer& peer) {
+  Owner owner = options_.owner;
+  if (owner.agent_id.empty()) owner.agent_id = peer.agent.empty() ? options_.user : peer.agent;
+  if (owner.session_id.empty()) {
+    owner.session_id = peer.session_id.empty() ? options_.session : peer.session_id;
+  }
+  const std::lock_guard lock(mutex_);
+  return {.holder = {.owner = std::move(owner),
+                     .pr_id = options_.pr_id,
+                     .host = options_.host,
+                     .process = process_},
+          .whole_session = true};
+}
+
+std::vector<LeaseId> Desk::note_granted(const std::vector<Lease>& leases) {
+  const std::lock_guard lock(mutex_);
+  std::vector<LeaseId> granted;
+  for (const Lease& lease : leases) {
+    // One that the session had already was heard of again by asking for it.
+    if (lease.acquired_at != lease.last_heartbeat_at || lease.holder.process != process_) continue;
+    granted.push_back(lease.id);
+    granted_.insert(lease.id);
+  }
+  return granted;
+}
+
+void Desk::give_back(const std::vector<LeaseId>& ids) {
+  OpenWorkspace* const workspace = opened();
+  if (ids.empty() || workspace == nullptr) return;
+  const auto client = workspace->client();
+  std::map<Owner, std::vector<LeaseId>> still_ours;
+  for (const LeaseId& id : ids) {
+    // By now it may be over, or have gone to another agent, perhaps of the same session.
+    const auto lease = client->lease(id);
+    if (!lease || lease->status != Status::active || lease->holder.process != workspace->own_process())
+      continue;
+    still_ours[lease->holder.owner].push_back(id);
+  }
+  for (auto& [owner, leases] : still_ours) {
+    // What cannot be given back ends with this process.
+    static_cast<void>(
+        client->release({.caller = {.holder = {.owner = owner}}, .which = {.ids = std::move(leases)}}));
+  }
+  const std::lock_guard lock(mutex_);
+  for (const LeaseId& id : ids) granted_.erase(id);
+}
+
+void Desk::end() {
+  std::vector<LeaseId> ids;
+  {
+    const std::lock_guard lock(mutex_);
+    ids.assign(granted_.begin(), granted_.end());
+  }
+  give_back(ids);
+}
+
+}  // namespace leasehold::mcp

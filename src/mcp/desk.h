@@ -1,0 +1,62 @@
+// Where tool calls are served: the workspace, opened by the first call that needs it, and for whom they act.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "leasehold/open.h"
+#include "mcp/peer.h"
+
+namespace leasehold::mcp {
+
+struct DeskOptions {
+  // Opens the workspace, or gives the one that is open already; as OpenOptions says it. Outlives the desk.
+  // Called by one thread at a time.
+  std::function<Result<OpenWorkspace*>(bool create, bool only_managed)> open;
+  std::string place;  // What paths are relative to; absolute.
+  Owner owner;        // What is known without the protocol; an empty part: nothing.
+  std::string pr_id;
+  std::string host;
+  std::string user;     // The agent's name if even the client does not tell.
+  std::string session;  // Of this server, where nobody tells one: two servers are two owners.
+  std::string trace;    // Where a call brings none.
+};
+
+// Thread-safe.
+class Desk {
+ public:
+  explicit Desk(DeskOptions options) : options_(std::move(options)) {}
+
+  enum class For {
+    looking,    // Makes no store; not_found where there is none.
+    acquiring,  // Makes one.
+    gating,     // Makes one in a managed workspace; else not_found.
+  };
+  // Errors: those of open_workspace().
+  Result<OpenWorkspace*> workspace(For purpose);
+
+  // Its leases end with this process: nobody else gives them back.
+  Caller caller(const Peer& peer);
+  std::string trace(const Peer& peer) const { return peer.trace.empty() ? options_.trace : peer.trace; }
+  const std::string& place() const { return options_.place; }
+
+  // Which of them this server was granted just now. Remembered, so that end() gives them back.
+  std::vector<LeaseId> note_granted(const std::vector<Lease>& leases);
+  void give_back(const std::vector<LeaseId>& ids);
+  // Gives back what is still held of all that was granted, and nothing else of the session.
+  void end();
+
+ private:
+  OpenWorkspace* opened();
+
+  const DeskOptions options_;
+  std::mutex mutex_;                    // Guards all below.
+  OpenWorkspace* workspace_ = nullptr;  // Once it was opened.
+  std::optional<Process> process_;
+  std::set<LeaseId> granted_;
+};
+
+}  // namespace leasehold::mcp

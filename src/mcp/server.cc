@@ -1,0 +1,299 @@
+#include "mcp/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "util/utf8.h"
+
+namespace leasehold::mcp {
+namespace {
+
+constexpr std::string_view kModern = "2026-07-28";
+constexpr std::array<std::string_view, 2> kLegacy = {"2025-11-25", "2025-06-18"};  // Newest first.
+
+constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
+constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+constexpr std::string_view kClientKey = "io.modelcontextprotocol/clientInfo";
+constexpr std::string_view kServerKey = "io.modelcontextprotocol/serverInfo";
+constexpr std::string_view kSubscriptionKey = "io.modelcontextprotocol/subscriptionId";
+
+constexpr std::string_view kInstructions =
+    "Other agents work on these files too. Before you change files, lease them with lease_acquire; give them "
+    "back with lease_release when you are done. If you are refused, do something else, or call again with "
+    "wait_seconds. Never write what another agent holds.";
+
+// What does not change while the program runs. A board changes any moment.
+constexpr int kConstantForMs = 3'600'000;
+
+constexpr std::size_t kGrantsRemembered = 64;
+
+std::unexpected<Fault> fault(int code, std::string message, json::value data = nullptr) {
+  return std::unexpected(Fault{code, std::move(message), std::move(data)});
+}
+
+json::array versions() {
+  json::array all = {kModern};
+  for (const std::string_view version : kLegacy) all.push_back(json::value(version));
+  return all;
+}
+
+// Those that differ while the texts are made by the same function.
+void add_caching(json::object& result, int ttl_ms, std::string_view scope) {
+  result["ttlMs"] = ttl_ms;
+  result["cacheScope"] = scope;
+}
+
+// Says what the request has to say of itself. Nothing: all is there.
+std::optional<Fault> missing_in(const json::object& meta) {
+  const json::string* const version = text_at(meta, kVersionKey);
+  if (version == nullptr) return Fault{kInvalidParams, fmt::format("_meta has to have {}.", kVersionKey)};
+  if (*version != kModern) {
+    return Fault{kUnsupportedVersion,
+                 fmt::format("The version {} is not served this way.", in_quotes(std::string_view(*version))),
+                 json::object{{"supported", versions()}, {"requested", *version}}};
+  }
+  if (object_at(meta, kCapabilitiesKey) == nullptr) {
+    return Fault{kInvalidParams, fmt::format("_meta has to have {}.", kCapabilitiesKey)};
+  }
+  return std::nullopt;
+}
+
+bool speaks_modern(const Message& message, const json::object& meta) {
+  return message.method == "server/discover" || meta.contains(kVersionKey) ||
+         meta.contains(kCapabilitiesKey) || meta.contains(kClientKey);
+}
+
+std::optional<std::string> uri_of(const json::object& params) {
+  const json::string* const uri = text_at(params, "uri");
+  if (uri == nullptr) return std::nullopt;
+  return std::string(std::string_view(*uri));
+}
+
+}  // namespace
+
+struct Server::Request {
+  const Message& message;
+  const json::object& params;
+  const json::object& meta;
+  const Exchange& exchange;
+  bool is_modern = false;
+  std::string agent;  // Of the client.
+};
+
+Server::Server(Desk& desk, ServerOptions options)
+    : desk_(desk), options_(std::move(options)), subscriptions_(desk) {}
+
+bool Server::may_wait(const Message& message) {
+  if (message.method == "subscriptions/listen") return true;
+  if (message.method != "tools/call") return false;
+  const json::object* const arguments = object_at(message.params, "arguments");
+  return arguments != nullptr && waits(*arguments);
+}
+
+std::optional<json::object> Server::answer(const Message& message, const Exchange& exchange) {
+  if (!message.is_request()) return std::nullopt;
+  auto answered = serve(message, exchange);
+  if (!answered) return fault_reply(message.id, answered.error());
+  return reply(message.id, *std::move(answered));
+}
+
+Server::Answer Server::serve(const Message& message, const Exchange& exchange) {
+  if (message.method == "initialize") return initialize(message.params);
+  static const json::object kNothing;
+  const json::object* const told = object_at(message.params, "_meta");
+  const json::object& meta = told == nullptr ? kNothing : *told;
+  Request request = {message, message.params, meta, exchange};
+  request.is_modern = speaks_modern(message, meta);
+  if (request.is_modern) {
+    if (auto missing = missing_in(meta)) return std::unexpected(*std::move(missing));
+    if (const json::object* client = object_at(meta, kClientKey)) request.agent = agent_of(*client);
+  } else {
+    const std::lock_guard lock(mutex_);
+    if (options_.keeps_client && !client_ && message.method != "ping") {
+      return fault(kInvalidParams, fmt::format("Begin with initialize, or say {} in _meta.", kVersionKey));
+    }
+    request.agent = client_.value_or("");
+  }
+
+  Answer result = dispatch(request);
+  if (result && request.is_modern) {
+    (*result)["resultType"] = "complete";
+    json::value& about = (*result)["_meta"];
+    if (!about.is_object()) about = json::object();
+    about.get_object()[kServerKey] = server_info();
+  }
+  return result;
+}
+
+Server::Answer Server::dispatch(const Request& request) {
+  const std::string& method = request.message.method;
+  const auto constant = [&](json::object result) -> Answer {
+    if (request.is_modern) add_caching(result, kConstantForMs, "public");
+    return result;
+  };
+  if (method == "tools/list") {
+    json::array all;
+    for (const Tool& tool : tools()) all.push_back(json::parse(tool.definition));
+    return constant({{"tools", std::move(all)}});
+  }
+  if (method == "tools/call") return call(request);
+  if (method == "resources/list") return constant({{"resources", resource_list()}});
+  if (method == "resources/templates/list") return constant({{"resourceTemplates", resource_templates()}});
+  if (method == "resources/read") return read(request);
+  if (request.is_modern) {
+    if (method == "server/discover") return discover();
+    if (method == "subscriptions/listen") return listen(request);
+  } else {
+    if (method == "ping") return json::object();
+    if (method == "resources/subscribe" && options_.keeps_client) return subscribe(request, true);
+    if (method == "resources/unsubscribe" && options_.keeps_client) return subscribe(request, false);
+  }
+  return fault(kMethodNotFound, fmt::format("There is no method {} here.", in_quotes(method)));
+}
+
+json::object Server::server_info() const {
+  return {{"name", "lease"}, {"title", "Leasehold"}, {"version", options_.version}};
+}
+
+json::object Server::capabilities(bool is_modern) const {
+  json::object resources;
+  if (is_modern || options_.keeps_client) resources["subscribe"] = true;
+  return {{"tools", json::object()}, {"resources", std::move(resources)}};
+}
+
+Server::Answer Server::initialize(const json::object& params) {
+  const json::string* const asked = text_at(params, "protocolVersion");
+  if (asked == nullptr) return fault(kInvalidParams, "protocolVersion has to be a text.");
+  const auto* const known = std::ranges::find(kLegacy, std::string_view(*asked));
+  const json::object* const client = object_at(params, "clientInfo");
+  {
+    const std::lock_guard lock(mutex_);
+    client_ = client == nullptr ? "" : agent_of(*client);
+  }
+  return json::object{{"protocolVersion", known == kLegacy.end() ? kLegacy.front() : *known},
+                      {"capabilities", capabilities(false)},
+                      {"serverInfo", server_info()},
+                      {"instructions", kInstructions}};
+}
+
+Server::Answer Server::discover() const {
+  json::object result = {{"supportedVersions", versions()},
+                         {"capabilities", capabilities(true)},
+                         {"instructions", kInstructions}};
+  add_caching(result, kConstantForMs, "public");
+  return result;
+}
+
+Server::Answer Server::call(const Request& request) {
+  const json::string* const name = text_at(request.params, "name");
+  if (name == nullptr) return fault(kInvalidParams, "name has to be a text: which tool?");
+  const Tool* const tool = find_tool(*name);
+  if (tool == nullptr) {
+    return fault(kInvalidParams, fmt::format("There is no tool {}.", in_quotes(std::string_view(*name))));
+  }
+  static const json::value kNone = json::object();
+  const json::value* const arguments = request.params.if_contains("arguments");
+  ToolCall call = {.arguments = arguments == nullptr ? kNone : *arguments,
+                   .desk = desk_,
+                   .peer = peer_of(request.agent, request.meta),
+                   .cancelled = request.exchange.cancelled};
+  if (const json::value* token = request.meta.if_contains("progressToken")) {
+    call.progress = [&, token](double waited, double total) {
+      request.exchange.notify(notification("notifications/progress",
+                                           {{"progressToken", *token},
+                                            {"progress", waited},
+                                            {"total", total},
+                                            {"message", fmt::format("Waiting for {:.0f} s.", waited)}}));
+    };
+  }
+  std::vector<LeaseId> granted;
+  json::object result = call_tool(*tool, call, granted);
+  note_granted(request.message.id, std::move(granted));
+  return result;
+}
+
+Server::Answer Server::read(const Request& request) {
+  const auto uri = uri_of(request.params);
+  if (!uri) return fault(kInvalidParams, "uri has to be a text.");
+  const auto path = path_of(*uri);
+  const auto none = [&](std::string message) {
+    return fault(request.is_modern ? kInvalidParams : kResourceNotFound, std::move(message),
+                 json::object{{"uri", *uri}});
+  };
+  if (!path) return none(fmt::format("There is no resource {}.", in_quotes(*uri)));
+  const auto document = read_resource(*path, desk_);
+  if (!document && document.error().code == Code::invalid_path) return none(document.error().message);
+  if (!document) {
+    return fault(kInternalError, document.error().message,
+                 json::object{{"code", info(document.error().code).name}});
+  }
+  json::array contents = {
+      {{"uri", *uri}, {"mimeType", "application/json"}, {"text", json::serialize(*document)}}};
+  json::object result = {{"contents", std::move(contents)}};
+  if (request.is_modern) add_caching(result, 0, "private");
+  return result;
+}
+
+Server::Answer Server::subscribe(const Request& request, bool on) {
+  const auto uri = uri_of(request.params);
+  if (!uri || !path_of(*uri)) return fault(kResourceNotFound, "uri has to name a resource of this server.");
+  if (on) {
+    subscriptions_.add(*uri, request.exchange.notify);
+  } else {
+    subscriptions_.remove(*uri);
+  }
+  return json::object();
+}
+
+Server::Answer Server::listen(const Request& request) {
+  const json::object* const filter = object_at(request.params, "notifications");
+  std::vector<std::string> uris;
+  const json::value* const asked = filter == nullptr ? nullptr : filter->if_contains("resourceSubscriptions");
+  if (asked != nullptr && asked->is_array()) {
+    for (const json::value& uri : asked->get_array()) {
+      if (!uri.is_string() || !path_of(uri.get_string())) continue;
+      uris.emplace_back(std::string_view(uri.get_string()));
+    }
+  }
+  // What was agreed to: lists never change here.
+  json::object agreed;
+  if (!uris.empty()) agreed["resourceSubscriptions"] = json::array(uris.begin(), uris.end());
+  const json::object tag = {{kSubscriptionKey, request.message.id}};
+  Changes changes(desk_);
+  request.exchange.notify(notification("notifications/subscriptions/acknowledged",
+                                       {{"_meta", tag}, {"notifications", std::move(agreed)}}));
+  follow(
+      changes, [&] { return uris; },
+      [&](const std::string& uri) {
+        request.exchange.notify(
+            notification("notifications/resources/updated", {{"_meta", tag}, {"uri", uri}}));
+      },
+      request.exchange.cancelled);
+  return json::object{{"_meta", tag}};
+}
+
+void Server::note_granted(const json::value& request_id, std::vector<LeaseId> granted) {
+  if (granted.empty()) return;
+  const std::lock_guard lock(mutex_);
+  granted_.emplace_back(request_id, std::move(granted));
+  if (granted_.size() > kGrantsRemembered) granted_.pop_front();
+}
+
+void Server::give_back(const json::value& request_id) {
+  std::vector<LeaseId> ids;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(granted_, request_id, [](const auto& entry) { return entry.first; });
+    if (found == granted_.end()) return;
+    ids = std::move(found->second);
+    granted_.erase(found);
+  }
+  desk_.give_back(ids);
+}
+
+}  // namespace leasehold::mcp

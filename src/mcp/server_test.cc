@@ -1,0 +1,359 @@
+#include "mcp/server.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+
+#include "support/temp_folder.h"
+
+namespace leasehold::mcp {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view kModernMeta =
+    R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+    R"("io.modelcontextprotocol/clientInfo":{"name":"ann","version":"1"},)"
+    R"("io.modelcontextprotocol/clientCapabilities":{}})";
+
+// A server with its desk, as one agent's host would start it.
+class Agent {
+ public:
+  explicit Agent(const std::string& place, const std::string& session = "s1")
+      : desk_({.open = [this, place](bool create,
+                                     bool only_managed) { return open(place, create, only_managed); },
+               .place = place,
+               .owner = {"", session},
+               .user = "nobody",
+               .session = "mcp-1"}),
+        server_(desk_, {.version = "1.2.3"}) {}
+  ~Agent() { server_.hang_up(); }
+
+  Desk& desk() { return desk_; }
+  Server& server() { return server_; }
+
+  json::object ask(const std::string& text, int cancelled = -1, Notify notify = {}) {
+    const auto message = read_message(text);
+    EXPECT_TRUE(message) << text;
+    const auto answer = server_.answer(*message, {.cancelled = cancelled, .notify = std::move(notify)});
+    EXPECT_TRUE(answer) << text;
+    return answer.value_or(json::object());
+  }
+
+  // In the modern era, where a request stands for itself.
+  json::object ask_modern(const std::string& method, const std::string& params = "", int id = 1) {
+    return ask(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method +
+               R"(","params":{)" + params + (params.empty() ? "" : ",") + std::string(kModernMeta) + "}}");
+  }
+  json::object call(const std::string& tool, const std::string& arguments = "{}", int id = 1) {
+    const json::object answer =
+        ask_modern("tools/call", R"("name":")" + tool + R"(","arguments":)" + arguments, id);
+    EXPECT_TRUE(answer.contains("result")) << json::serialize(answer);
+    return answer.contains("result") ? answer.at("result").as_object() : json::object();
+  }
+
+ private:
+  Result<OpenWorkspace*> open(const std::string& place, bool create, bool only_managed) {
+    auto opened = open_workspace({.place = place, .create = create, .only_managed = only_managed});
+    if (!opened) return fail(opened.error());
+    workspace_ = std::move(*opened);
+    return workspace_.get();
+  }
+
+  std::unique_ptr<OpenWorkspace> workspace_;
+  Desk desk_;
+  Server server_;
+};
+
+int code_of(const json::object& answer) {
+  const json::object* const error = object_at(answer, "error");
+  return error == nullptr ? 0 : static_cast<int>(error->at("code").as_int64());
+}
+
+const json::object& document(const json::object& result) {
+  return result.at("structuredContent").as_object();
+}
+
+std::string refusal(const json::object& result) {
+  if (!result.at("isError").as_bool()) return "";
+  return std::string(document(result).at("error").at("code").as_string());
+}
+
+class McpServer : public testing::Test {
+ protected:
+  McpServer() { std::filesystem::create_directories(folder_.path() + "/src"); }
+
+  bool has_store() const { return std::filesystem::exists(folder_.path() + "/.leasehold"); }
+
+  TempFolder folder_;
+  Agent ann_{folder_.path()};
+};
+
+TEST_F(McpServer, ServesTheModernEraWithoutAHandshake) {
+  const json::object found = ann_.ask_modern("server/discover");
+
+  const json::object& result = found.at("result").as_object();
+  EXPECT_EQ(result.at("resultType"), "complete");
+  EXPECT_EQ(result.at("supportedVersions").at(0), "2026-07-28");
+  EXPECT_TRUE(result.at("ttlMs").is_int64());
+  EXPECT_EQ(result.at("cacheScope"), "public");
+  EXPECT_EQ(result.at("_meta").at("io.modelcontextprotocol/serverInfo").at("name"), "lease");
+}
+
+TEST_F(McpServer, ServesTheLegacyEraAfterItsHandshake) {
+  const char* const list = R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})";
+  EXPECT_EQ(code_of(ann_.ask(list)), kInvalidParams);
+
+  const json::object greeted =
+      ann_.ask(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",)"
+               R"("capabilities":{},"clientInfo":{"name":"x","version":"1"}}})");
+  const json::object listed = ann_.ask(list);
+
+  EXPECT_EQ(greeted.at("result").at("protocolVersion"), "2025-06-18");
+  EXPECT_EQ(listed.at("result").at("tools").as_array().size(), 6);
+  EXPECT_FALSE(listed.at("result").as_object().contains("resultType"));
+  EXPECT_TRUE(ann_.ask(R"({"jsonrpc":"2.0","id":2,"method":"ping"})").at("result").as_object().empty());
+}
+
+TEST_F(McpServer, AnswersAnUnknownVersionWithTheNewestOfItsEra) {
+  const json::object greeted = ann_.ask(
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{}}})");
+
+  EXPECT_EQ(greeted.at("result").at("protocolVersion"), "2025-11-25");
+}
+
+TEST_F(McpServer, RefusesAModernVersionItDoesNotKnowAndNamesThoseItDoes) {
+  const json::object answer = ann_.ask(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{)"
+      R"("io.modelcontextprotocol/protocolVersion":"2030-01-01","io.modelcontextprotocol/clientCapabilities":{}}}})");
+
+  EXPECT_EQ(code_of(answer), kUnsupportedVersion);
+  EXPECT_EQ(answer.at("error").at("data").at("requested"), "2030-01-01");
+  EXPECT_EQ(answer.at("error").at("data").at("supported").at(0), "2026-07-28");
+}
+
+TEST_F(McpServer, AModernRequestHasToSayWhatItsClientCan) {
+  const json::object answer = ann_.ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{)"
+                                       R"("io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})");
+
+  EXPECT_EQ(code_of(answer), kInvalidParams);
+}
+
+TEST_F(McpServer, ProtocolErrorsAreNoResults) {
+  EXPECT_EQ(code_of(ann_.ask_modern("no/such")), kMethodNotFound);
+  EXPECT_EQ(code_of(ann_.ask_modern("ping")), kMethodNotFound);
+  EXPECT_EQ(code_of(ann_.ask_modern("tools/call", R"("name":"nothing")")), kInvalidParams);
+  EXPECT_EQ(code_of(ann_.ask_modern("resources/read", R"("uri":"lease://nothing")")), kInvalidParams);
+}
+
+// Tools are in every conversation of every agent. Four characters are about one token.
+TEST_F(McpServer, ToolsStayWithinTheirFootprint) {
+  const json::object listed = ann_.ask_modern("tools/list");
+
+  EXPECT_LT(json::serialize(listed.at("result").at("tools")).size() / 4, 1500);
+}
+
+TEST_F(McpServer, LookingMakesNoStore) {
+  EXPECT_TRUE(document(ann_.call("lease_status")).at("leases").as_array().empty());
+  EXPECT_TRUE(document(ann_.call("lease_history")).at("events").as_array().empty());
+  EXPECT_EQ(document(ann_.call("lease_gate", R"({"paths":["src/a.ts"]})")).at("decision"), "allowed");
+  EXPECT_EQ(refusal(ann_.call("lease_release", R"({"all":true})")), "");
+
+  EXPECT_FALSE(has_store());
+}
+
+TEST_F(McpServer, GrantsAndSaysWhoHolds) {
+  const json::object granted = ann_.call("lease_acquire", R"({"paths":["src/a.ts"],"reason":"rename"})");
+
+  ASSERT_EQ(refusal(granted), "");
+  EXPECT_EQ(document(granted).at("status"), "granted");
+  EXPECT_EQ(document(granted).at("leases").at(0).at("path"), "/src/a.ts");
+  EXPECT_EQ(std::string(granted.at("content").at(0).at("text").as_string()), json::serialize(granted.at("structuredContent")));
+  const json::object board = ann_.call("lease_status", R"({"paths":["src/a.ts","src/b.ts"]})");
+  EXPECT_EQ(document(board).at("you").at("agent_id"), "ann");
+  EXPECT_EQ(document(board).at("paths").at(0).at("state"), "yours");
+  EXPECT_EQ(document(board).at("paths").at(1).at("state"), "free");
+}
+
+TEST_F(McpServer, ARefusalHasTheEvidenceAndTheCallThatWaits) {
+  Agent bob(folder_.path(), "s2");
+  ASSERT_EQ(refusal(ann_.call("lease_acquire", R"({"paths":["src/a.ts"]})")), "");
+
+  const json::object refused = bob.call("lease_acquire", R"({"paths":["src/a.ts"]})");
+
+  EXPECT_EQ(refusal(refused), "busy");
+  EXPECT_EQ(document(refused).at("blocked").at(0).at("session_id"), "s1");
+  EXPECT_EQ(document(refused).at("next").at("tool"), "lease_acquire");
+  EXPECT_TRUE(document(refused).at("next").at("arguments").as_object().contains("wait_seconds"));
+  EXPECT_EQ(document(bob.call("lease_status", R"({"paths":["src/a.ts"]})")).at("paths").at(0).at("state"),
+            "held");
+}
+
+TEST_F(McpServer, WrongArgumentsAreTheToolsAnswer) {
+  for (const char* wrong : {"[]", "1", R"({"paths":"a"})", R"({"paths":[1]})", R"({"paths":[]})",
+                            R"({"paths":["a"],"mode":"both"})", R"({"paths":["a"],"wait_seconds":-1})",
+                            R"({"paths":["a"],"wait_seconds":1e99})", R"({"paths":["a"],"unknown":1})"}) {
+    EXPECT_EQ(refusal(ann_.call("lease_acquire", wrong)), "invalid_argument") << wrong;
+  }
+  EXPECT_EQ(refusal(ann_.call("lease_acquire", R"({"paths":["../../etc/passwd"]})")), "invalid_path");
+  ann_.call("lease_acquire", R"({"paths":["a"]})");
+  EXPECT_EQ(refusal(ann_.call("lease_release", R"({"paths":["a"],"all":true})")), "invalid_argument");
+  EXPECT_EQ(refusal(ann_.call("lease_history", R"({"limit":0})")), "invalid_argument");
+}
+
+TEST_F(McpServer, ReleasesAndHandsOver) {
+  Agent bob(folder_.path(), "s2");
+  ann_.call("lease_acquire", R"({"paths":["a","b"]})");
+
+  EXPECT_EQ(refusal(ann_.call("lease_release", R"({"paths":["a"]})")), "");
+  EXPECT_EQ(refusal(ann_.call("lease_transfer", R"({"to":"ann","to_session":"s2","paths":["b"]})")), "");
+
+  EXPECT_EQ(document(bob.call("lease_status", R"({"paths":["a","b"]})")).at("paths").at(0).at("state"),
+            "free");
+  EXPECT_EQ(document(bob.call("lease_status", R"({"paths":["a","b"]})")).at("paths").at(1).at("state"),
+            "yours");
+  EXPECT_FALSE(document(ann_.call("lease_history", R"({"path":"b"})")).at("events").as_array().empty());
+}
+
+TEST_F(McpServer, TheGateDeniesOnceAndSaysWhenToTryAgain) {
+  std::ofstream(folder_.path() + "/.leasehold.toml").close();
+  Agent bob(folder_.path(), "s2");
+  const json::object first = ann_.call("lease_gate", R"({"paths":["src/a.ts"]})");
+  EXPECT_EQ(document(first).at("decision"), "granted");
+
+  const json::object denied = bob.call("lease_gate", R"({"paths":["src/a.ts"]})");
+
+  EXPECT_TRUE(denied.at("isError").as_bool());
+  EXPECT_EQ(document(denied).at("decision"), "denied");
+  EXPECT_EQ(document(denied).at("code"), "retry_later");
+  EXPECT_TRUE(document(denied).contains("retry_at"));
+}
+
+TEST_F(McpServer, EndingGivesBackWhatTheServerGotAndNothingElse) {
+  Agent other(folder_.path());  // Another server of the same session.
+  other.call("lease_acquire", R"({"paths":["b"]})");
+  ann_.call("lease_acquire", R"({"paths":["a"]})");
+
+  ann_.desk().end();
+
+  const json::object board = other.call("lease_status", R"({"paths":["a","b"]})");
+  EXPECT_EQ(document(board).at("paths").at(0).at("state"), "free");
+  EXPECT_EQ(document(board).at("paths").at(1).at("state"), "yours");
+}
+
+TEST_F(McpServer, WhatIsCancelledAfterItsGrantGoesBack) {
+  ann_.call("lease_acquire", R"({"paths":["a"]})", 6);
+  ann_.call("lease_acquire", R"({"paths":["a","b"]})", 7);
+
+  ann_.server().give_back(7);
+
+  const json::object board = ann_.call("lease_status", R"({"paths":["a","b"]})");
+  EXPECT_EQ(document(board).at("paths").at(0).at("state"), "yours");
+  EXPECT_EQ(document(board).at("paths").at(1).at("state"), "free");
+}
+
+TEST_F(McpServer, AWaitThatIsCancelledLeavesNothingQueued) {
+  Agent bob(folder_.path(), "s2");
+  ann_.call("lease_acquire", R"({"paths":["a"]})");
+  Nudge cancelled;
+  cancelled.give();
+
+  bob.ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lease_acquire",)"
+          R"("arguments":{"paths":["a"],"wait_seconds":600},)" +
+              std::string(kModernMeta) + "}}",
+          cancelled.fd());
+
+  EXPECT_EQ(document(ann_.call("lease_status")).at("leases").as_array().size(), 1);
+}
+
+TEST_F(McpServer, AWaitReportsItsProgress) {
+  Agent bob(folder_.path(), "s2");
+  ann_.call("lease_acquire", R"({"paths":["a"]})");
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<json::object> told;
+  Nudge cancelled;
+  std::string meta(kModernMeta);
+  meta.insert(meta.size() - 1, R"(,"progressToken":"p")");
+
+  std::jthread waiting([&] {
+    bob.ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lease_acquire",)"
+            R"("arguments":{"paths":["a"],"wait_seconds":600},)" +
+                meta + "}}",
+            cancelled.fd(), [&](json::object notice) {
+              const std::lock_guard lock(mutex);
+              told.push_back(std::move(notice));
+              changed.notify_all();
+            });
+  });
+  {
+    std::unique_lock lock(mutex);
+    EXPECT_TRUE(changed.wait_for(lock, 60s, [&] { return told.size() >= 2; }));
+  }
+  cancelled.give();
+  waiting.join();
+
+  ASSERT_GE(told.size(), 2);
+  EXPECT_EQ(told[0].at("method"), "notifications/progress");
+  EXPECT_EQ(told[0].at("params").at("progressToken"), "p");
+  EXPECT_LT(told[0].at("params").at("progress").to_number<double>(),
+            told[1].at("params").at("progress").to_number<double>());
+}
+
+TEST_F(McpServer, TheBoardAndAFileCanBeRead) {
+  ann_.call("lease_acquire", R"({"paths":["src/a b.ts"]})");
+  const auto leases_at = [&](const std::string& uri) {
+    const json::object answer = ann_.ask_modern("resources/read", R"("uri":")" + uri + '"');
+    const json::value text = answer.at("result").at("contents").at(0).at("text");
+    return json::parse(text.as_string()).at("leases").as_array().size();
+  };
+
+  EXPECT_EQ(leases_at("lease://board"), 1);
+  EXPECT_EQ(leases_at("lease://file/src/a%20b.ts"), 1);
+  EXPECT_EQ(leases_at("lease://file/src/c.ts"), 0);
+  EXPECT_EQ(code_of(ann_.ask_modern("resources/read", R"("uri":"lease://file/%zz")")), kInvalidParams);
+}
+
+TEST_F(McpServer, ASubscriberIsToldWhatChangesEvenBeforeThereIsAStore) {
+  Agent bob(folder_.path(), "s2");
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> told;
+  bob.ask(
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})");
+  bob.ask(
+      R"({"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"lease://file/src/a.ts"}})",
+      -1, [&](const json::object& notice) {
+        const std::lock_guard lock(mutex);
+        told.emplace_back(notice.at("params").at("uri").as_string());
+        changed.notify_all();
+      });
+
+  ann_.call("lease_acquire", R"({"paths":["src/b.ts"]})");
+  ann_.call("lease_acquire", R"({"paths":["src/a.ts"]})");
+
+  std::unique_lock lock(mutex);
+  EXPECT_TRUE(changed.wait_for(lock, 60s, [&] { return !told.empty(); }));
+  EXPECT_EQ(told.front(), "lease://file/src/a.ts");
+}
+
+TEST(McpPeer, HostsAreKnownByTheNameOfTheirHooks) {
+  EXPECT_EQ(agent_of({{"name", "codex-mcp-client"}}), "codex");
+  EXPECT_EQ(agent_of({{"name", "gemini-cli-mcp-client"}}), "gemini");
+  EXPECT_EQ(agent_of({{"name", "My Editor\n"}}), "My-Editor-");
+  EXPECT_EQ(agent_of({{"name", 7}}), "");
+}
+
+TEST(McpPeer, CodexTellsItsSessionWithEachCall) {
+  EXPECT_EQ(peer_of("codex", {{"x-codex-turn-metadata", {{"session_id", "s"}}}}).session_id, "s");
+  EXPECT_EQ(peer_of("codex", {{"x-codex-turn-metadata", R"({"session_id":"s"})"}}).session_id, "s");
+  EXPECT_EQ(peer_of("codex", {{"x-codex-turn-metadata", "{"}}).session_id, "");
+}
+
+}  // namespace
+}  // namespace leasehold::mcp

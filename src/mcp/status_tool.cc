@@ -1,0 +1,69 @@
+#include <algorithm>
+
+#include "engine/ownership.h"
+#include "mcp/arguments.h"
+#include "model/scope.h"
+#include "wire/answer_json.h"
+
+namespace leasehold::mcp {
+namespace {
+
+struct Asked {
+  std::vector<std::string> paths;
+  std::optional<std::string> agent;
+};
+
+// As somebody who wants to write it sees it: whoever waits for it is ahead, too.
+std::string_view state(const std::string& key, const Board& board, const Caller& caller) {
+  std::string_view state = "free";
+  for (const BoardRow& row : board.rows) {
+    if (!row.live || !overlaps({key, true}, row.lease.scope())) continue;
+    if (!owns(caller, row.lease.holder.owner)) return "held";
+    if (row.lease.status == Status::active) state = "yours";
+  }
+  return state;
+}
+
+json::object you(const Caller& caller) {
+  return {{"agent_id", caller.holder.owner.agent_id}, {"session_id", caller.holder.owner.session_id}};
+}
+
+// Of a place where nothing was ever leased.
+ToolAnswer nothing_held(const Asked& asked, const Caller& caller) {
+  json::object document = {{"you", you(caller)}, {"leases", json::array()}};
+  json::array paths;
+  for (const std::string& path : asked.paths) paths.push_back({{"path", path}, {"state", "free"}});
+  if (!paths.empty()) document["paths"] = std::move(paths);
+  return {.document = std::move(document)};
+}
+
+}  // namespace
+
+Result<ToolAnswer> status_tool(const ToolCall& call) {
+  const auto asked = wire::reading<Asked>([&]() -> Result<Asked> {
+    const wire::Reader reader(call.arguments);
+    Asked read;
+    reader.get("paths", read.paths);
+    reader.get("agent", read.agent);
+    reader.expect_no_others();
+    return read;
+  });
+  if (!asked) return fail(asked.error());
+  const auto workspace = call.desk.workspace(Desk::For::looking);
+  const Caller caller = call.desk.caller(call.peer);
+  if (!workspace && workspace.error().code == Code::not_found) return nothing_held(*asked, caller);
+  if (!workspace) return fail(workspace.error());
+  const auto wanted = keys(asked->paths, call.desk, **workspace);
+  if (!wanted) return fail(wanted.error());
+  const auto board = (*workspace)->client()->board({.paths = *wanted, .agent_id = asked->agent});
+  if (!board) return fail(board.error());
+  ToolAnswer answer = {.document = board_json(*board)};
+  answer.document["you"] = you(caller);
+  json::array paths;
+  for (const std::string& key : *wanted)
+    paths.push_back({{"path", key}, {"state", state(key, *board, caller)}});
+  if (!paths.empty()) answer.document["paths"] = std::move(paths);
+  return answer;
+}
+
+}  // namespace leasehold::mcp
