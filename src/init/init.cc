@@ -10,6 +10,7 @@
 #include "init/codex_toml.h"
 #include "init/default_settings.h"
 #include "init/git_place.h"
+#include "init/mcp_server.h"
 #include "util/path_text.h"
 #include "util/utf8.h"
 
@@ -97,6 +98,27 @@ Result<void> plan_host(const InitRequest& request, HookHost host, bool install, 
   return plan_groups(request, host, install, plan);
 }
 
+// Behind the hooks: Codex may have both in one file.
+Result<void> plan_server(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
+  if (servers_file(host).empty()) return {};
+  const std::string path = join(request.workspace.root, servers_file(host));
+  FileChange* planned = nullptr;
+  for (InitStep& step : plan) {
+    auto* const change = std::get_if<FileChange>(&step);
+    if (change != nullptr && change->path == path) planned = change;
+  }
+  auto text = planned == nullptr ? read_settings(path) : Result<FileText>(planned->after);
+  if (!text) return fail(text.error());
+  auto after = install ? with_server(*text, host) : without_server(*text, host);
+  if (!after) return not_understood(path, after.error());
+  if (planned != nullptr) {
+    planned->after = *std::move(after);
+  } else {
+    add_if_needed(plan, change_at(request.workspace.root, servers_file(host), *text, *after));
+  }
+  return {};
+}
+
 template <class Item>
 void add_all(InitPlan& plan, std::vector<Item> items) {
   for (Item& item : items) plan.emplace_back(std::move(item));
@@ -141,6 +163,7 @@ Result<InitPlan> plan_install(const InitRequest& request) {
   }
   for (const HookHost host : request.hosts) {
     if (auto done = plan_host(request, host, true, plan); !done) return fail(done.error());
+    if (auto done = plan_server(request, host, true, plan); !done) return fail(done.error());
   }
   if (request.git) {
     auto hooks = plan_git_hooks(*request.git);
@@ -156,6 +179,7 @@ Result<InitPlan> plan_uninstall(const InitRequest& request) {
   InitPlan plan;
   for (const HookHost host : request.hosts) {
     if (auto done = plan_host(request, host, false, plan); !done) return fail(done.error());
+    if (auto done = plan_server(request, host, false, plan); !done) return fail(done.error());
   }
   if (request.git) {
     auto hooks = plan_without_git_hooks(*request.git);
