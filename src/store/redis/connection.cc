@@ -28,12 +28,16 @@ Error error_of(std::string_view answer, const Address& address, std::string_view
   const auto says = [&](std::string_view advice) {
     return fmt::format("{} failed: Redis at {} says \"{}\". {}", doing, address.shown(), answer, advice);
   };
-  if (word == "NOAUTH" || word == "WRONGPASS" || word == "NOPERM")
+  const bool in_script = answer.find("executing the script can't") != std::string_view::npos ||
+                         answer.find("ACL failure in script") != std::string_view::npos;
+  if (word == "NOAUTH" || word == "WRONGPASS" || word == "NOPERM" || in_script)
     return {Code::config_error, says("Check user and password in the URL, and the user's rights (ACL).")};
   if (word == "WRONGTYPE")
     return {Code::corrupt, says("Somebody else wrote there. Run: lease doctor --repair")};
   if (word == "OOM")
-    return {Code::unavailable, says("Its memory is full: raise maxmemory, or run: lease sweep")};
+    return {Code::unavailable, says("Its memory is full: raise maxmemory, or run: lease gc")};
+  if (answer.find("DB index") != std::string_view::npos)
+    return {Code::config_error, says("Check the number of the database in the URL.")};
   if (word == "READONLY") return {Code::unavailable, says("It is a replica: use the URL of the primary.")};
   return {Code::unavailable, says("Nothing was written. Ask again.")};
 }
@@ -61,7 +65,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const Address& address, Dur
 Result<void> Connection::greet() {
   try {
     std::vector<std::string_view> hello = {"HELLO", "2"};
-    if (!address_.password.empty()) {
+    if (!address_.password.empty() || !address_.user.empty()) {
       hello.insert(hello.end(), {"AUTH", address_.user.empty() ? std::string_view("default") : address_.user,
                                  address_.password});
     }

@@ -62,6 +62,50 @@ TEST(RedisServers, UserAndPasswordAreAskedFor) {
   EXPECT_EQ(wrong.error().message.find("guess"), std::string::npos);
 }
 
+std::string code_of(const std::string& url) {
+  const auto store = open_redis_store(url, {.connect_timeout = 5s, .command_timeout = 5s});
+  return store ? "opened" : std::string(info(store.error().code).name);
+}
+
+// The rights that docs/formats/redis.md names.
+TEST(RedisServers, TheDocumentedRightsAreEnough) {
+  const RedisServer server;
+  const std::vector<std::string> rights = {"+@read",       "+@write",  "+@transaction",
+                                           "+@scripting",  "+@pubsub", "+@connection",
+                                           "+client|info", "+info",    "+time"};
+  std::vector<std::string> user = {"ACL", "SETUSER", "agent", "on", ">secret", "~*", "&lease:bell:*"};
+  user.insert(user.end(), rights.begin(), rights.end());
+  ASSERT_EQ(server.call(user), "OK");
+  const std::string url = "redis://agent:secret@127.0.0.1:" + std::to_string(server.port());
+
+  RedisClient client(url);
+  client.must_acquire(ann(), "/a");
+  AcquireRequest wanted = RedisClient::request(bob(), "/a");
+  wanted.wait = 30s;
+  std::jthread releaser([&] {
+    RedisClient other(url);
+    eventually([&] { return other.waiting() == 1; });
+    EXPECT_TRUE(other.release(ann(), "/a"));
+  });
+  EXPECT_EQ(word_for(client.manager->acquire_and_wait(wanted)), "granted");
+  EXPECT_TRUE(client.manager->sweep(true));
+  EXPECT_TRUE(client.store->examine(kWorkspace, true));
+
+  ASSERT_EQ(server.call({"ACL", "SETUSER", "agent", "-time"}), "OK");
+  EXPECT_EQ(word_for(client.acquire(ann(), "/b")), "config_error") << "asking again does not help";
+}
+
+TEST(RedisServers, AUserWithoutAPasswordIsNotReplacedByTheDefaultOne) {
+  const RedisServer server;
+  ASSERT_EQ(server.call({"ACL", "SETUSER", "reader", "on", "nopass", "~*", "&*", "+@all", "-set"}), "OK");
+  const std::string host = "redis://127.0.0.1:" + std::to_string(server.port());
+
+  RedisClient client(host + "?user=reader");
+  EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "config_error");
+  EXPECT_EQ(code_of(host + "?user=nobody"), "config_error");
+  EXPECT_EQ(code_of(host + "/99999"), "config_error") << "there is no such database";
+}
+
 // Certificates of our own, for one server name and one client.
 struct Certificates {
   Certificates() {
@@ -104,16 +148,32 @@ TEST(RedisServers, TlsChecksTheServersNameAndShowsTheClientsCertificate) {
   });
   EXPECT_EQ(word_for(client.manager->acquire_and_wait(wanted)), "granted");
 
-  const auto code = [](const std::string& url) {
-    const auto store = open_redis_store(url, RedisClient::quick());
-    return store ? std::string("opened") : std::string(info(store.error().code).name);
-  };
-  EXPECT_EQ(code(base + ca + own), "config_error") << "another server name";
-  EXPECT_EQ(code(base + "?" + own.substr(1) + "&server_name=leases.example"), "config_error")
+  EXPECT_EQ(code_of(base + ca + own), "config_error") << "another server name";
+  EXPECT_EQ(code_of(base + "?" + own.substr(1) + "&server_name=leases.example"), "config_error")
       << "no CA that signed it";
-  EXPECT_NE(code(base + ca + "&server_name=leases.example"), "opened") << "no certificate of our own";
-  EXPECT_EQ(code(base + "?ca=/nowhere"), "config_error");
-  EXPECT_NE(code("rediss://127.0.0.1:" + std::to_string(server.port())), "opened") << "a port without TLS";
+  EXPECT_NE(code_of(base + ca + "&server_name=leases.example"), "opened") << "no certificate of our own";
+  EXPECT_EQ(code_of(base + "?ca=/nowhere"), "config_error");
+  EXPECT_NE(code_of("rediss://127.0.0.1:" + std::to_string(server.port())), "opened") << "a port without TLS";
+}
+
+// Writing to a connection that is gone raises SIGPIPE, which ends a process that does not expect it.
+TEST(RedisServers, AConnectionByTlsThatIsGoneDoesNotEndTheProcess) {
+  const Certificates certificates;
+  const int port = RedisServer::free_port();
+  RedisServer server({"--tls-port", std::to_string(port), "--tls-cert-file", certificates.file("server.pem"),
+                      "--tls-key-file", certificates.file("server.key"), "--tls-ca-cert-file",
+                      certificates.file("ca.pem"), "--tls-auth-clients", "no"});
+  RedisClient client("rediss://127.0.0.1:" + std::to_string(port) + "?ca=" + certificates.file("ca.pem") +
+                     "&server_name=leases.example");
+  client.must_acquire(ann(), "/a");
+
+  server.kill_hard();
+
+  // Long enough that the second half is written after the server's system said no to the first.
+  AcquireRequest request = RedisClient::request(ann(), "/b");
+  for (int i = 0; i < 999; ++i)
+    request.paths.push_back({.path = "/" + std::string(2000, 'x') + std::to_string(i)});
+  EXPECT_EQ(word_for(client.manager->acquire(request)), "unavailable");
 }
 
 }  // namespace

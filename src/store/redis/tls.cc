@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,39 @@ std::string last_error() {
   char text[256];
   ERR_error_string_n(code, text, sizeof text);
   return text;
+}
+
+// A socket as OpenSSL's own, but that a connection which is gone does not end the process (SIGPIPE).
+int quiet_write(BIO* bio, const char* from, int size) {
+  int fd = -1;
+  BIO_get_fd(bio, &fd);
+  BIO_clear_retry_flags(bio);
+  const auto sent = static_cast<int>(send(fd, from, static_cast<std::size_t>(size), MSG_NOSIGNAL));
+  if (sent < 0 && BIO_sock_should_retry(sent) != 0) BIO_set_retry_write(bio);
+  return sent;
+}
+
+const BIO_METHOD* quiet_socket() {
+  static const BIO_METHOD* const kMethod = [] {
+    const BIO_METHOD* socket = BIO_s_socket();
+    BIO_METHOD* method = BIO_meth_new(BIO_TYPE_SOCKET, "quiet socket");
+    BIO_meth_set_write(method, quiet_write);
+    BIO_meth_set_read(method, BIO_meth_get_read(socket));
+    BIO_meth_set_ctrl(method, BIO_meth_get_ctrl(socket));
+    BIO_meth_set_create(method, BIO_meth_get_create(socket));
+    BIO_meth_set_destroy(method, BIO_meth_get_destroy(socket));
+    return method;
+  }();
+  return kMethod;
+}
+
+// True if the session speaks over the descriptor from now on, which it does not own.
+bool set_socket(SSL* session, int fd) {
+  BIO* bio = BIO_new(quiet_socket());
+  if (bio == nullptr) return false;
+  BIO_set_fd(bio, fd, BIO_NOCLOSE);
+  SSL_set_bio(session, bio, bio);
+  return true;
 }
 
 Step outcome(SSL* session, int result, std::size_t& moved) {
@@ -128,7 +162,7 @@ Result<std::unique_ptr<Wire>> secure(int fd, const Address& address, Deadline de
   auto context = make_context(address);
   if (!context) return fail(context.error());
   Session session(SSL_new(context->get()), SSL_free);
-  if (!session || SSL_set_fd(session.get(), fd) != 1)
+  if (!session || !set_socket(session.get(), fd))
     return fail(Code::unavailable, fmt::format("TLS cannot be used: {}.", last_error()));
   const std::string& name = address.server_name.empty() ? address.host : address.server_name;
   expect_name(session.get(), name);

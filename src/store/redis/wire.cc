@@ -11,6 +11,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <future>
+#include <thread>
 
 #include "util/utf8.h"
 
@@ -90,16 +92,50 @@ Result<int> connect_unix(const Address& address, Deadline deadline) {
   return fd;
 }
 
-Result<int> connect_tcp(const Address& address, Deadline deadline) {
+// What a name stands for.
+struct Resolved {
+  Resolved() = default;
+  Resolved(const Resolved&) = delete;
+  Resolved& operator=(const Resolved&) = delete;
+  ~Resolved() {
+    if (found != nullptr) freeaddrinfo(found);
+  }
+  addrinfo* found = nullptr;
+  int error = 0;
+};
+
+std::shared_ptr<Resolved> resolve(const std::string& host, const std::string& port, int flags) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (const int error = getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found); error != 0)
-    return unreachable(address, gai_strerror(error));
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
+  hints.ai_flags = flags;
+  auto resolved = std::make_shared<Resolved>();
+  resolved->error = getaddrinfo(host.c_str(), port.c_str(), &hints, &resolved->found);
+  return resolved;
+}
+
+// The resolver cannot be told a deadline: who takes longer is left to itself. Nothing: it did.
+std::shared_ptr<Resolved> resolve_until(const Address& address, Deadline deadline) {
+  if (auto numeric = resolve(address.host, address.port, AI_NUMERICHOST); numeric->error == 0) return numeric;
+  auto promise = std::make_shared<std::promise<std::shared_ptr<Resolved>>>();
+  std::future<std::shared_ptr<Resolved>> answer = promise->get_future();
+  std::thread([promise, host = address.host, port = address.port] {
+    promise->set_value(resolve(host, port, 0));
+  }).detach();
+  return answer.wait_until(deadline) == std::future_status::ready ? answer.get() : nullptr;
+}
+
+Result<int> connect_tcp(const Address& address, Deadline deadline) {
+  const auto resolved = resolve_until(address, deadline);
+  if (!resolved) return unreachable(address, "its name was not found in time");
+  if (resolved->error != 0) return unreachable(address, gai_strerror(resolved->error));
+  int left = 0;
+  for (const addrinfo* one = resolved->found; one != nullptr; one = one->ai_next) ++left;
   int error = ETIMEDOUT;
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    const int fd = connect_to(one->ai_addr, one->ai_addrlen, one->ai_family, deadline);
+  for (const addrinfo* one = resolved->found; one != nullptr; one = one->ai_next, --left) {
+    // One that does not answer must not take the time of the others.
+    const auto now = std::chrono::steady_clock::now();
+    const Deadline share = now + (deadline - now) / left;
+    const int fd = connect_to(one->ai_addr, one->ai_addrlen, one->ai_family, share);
     if (fd < 0) {
       error = errno;
       continue;
