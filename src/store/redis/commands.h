@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,8 @@ struct Commands {
   Shared& shared;
   std::string bytes;
   std::size_t count = 0;
+  std::set<Owner> takers;                                     // Have leases they did not have.
+  std::set<Owner> givers;                                     // Have fewer leases than before.
   std::vector<std::string> new_keys;                          // Must not exist.
   std::vector<std::pair<std::string, std::string>> unproven;  // Keys and their types.
 

@@ -47,13 +47,14 @@ void RedisTransaction::respect_intent() const {
   const Scope wanted = {foreign_intent_.substr(foreign_intent_.find(' ') + 1), true};
   const auto is_below = [&](const std::string& path) { return overlaps(wanted, {path, false}); };
   for (const LeaseId& id : changed_leases_) {
-    if (const auto lease = tables_.lease(id); lease && is_below(lease->path)) throw Conflict();
+    if (const auto lease = tables_.lease(id); lease && is_below(lease->path))
+      throw Conflict{.held_back = true};
   }
   for (const GroupId& id : changed_tickets_) {
     const auto ticket = tables_.ticket(id);
     if (!ticket) continue;
     for (const WantedPath& path : ticket->request.paths) {
-      if (is_below(path.path)) throw Conflict();
+      if (is_below(path.path)) throw Conflict{.held_back = true};
     }
   }
 }
@@ -80,6 +81,7 @@ bool RedisTransaction::commit() {
     if (is_active(before)) paths.insert(before->path);
     if (is_active(after)) paths.insert(after->path);
   }
+  write_owners(commands);
   for (const std::string& path : paths) write_path(commands, path);
   for (const GroupId& id : changed_tickets_) write_ticket(commands, id);
   write_kept(commands);
@@ -87,6 +89,8 @@ bool RedisTransaction::commit() {
   write_sessions(commands);
   write_settings(commands);
   write_events(commands);
+  // For those who watch too much to watch it key by key. SET does not mind what stands there.
+  commands.add({"SET", keys_.changes(), "1"});
   if (!leftover_.intent.empty()) commands.add({"DEL", keys_.intent()});
   if (!execute(commands)) return false;
   commands.prove();
@@ -134,7 +138,10 @@ bool RedisTransaction::execute(Commands& commands) {
         std::ranges::find_if(replies, [](const Reply& reply) { return reply.view().is_error(); });
     throw Failure{error_of(refused->view().text(), connection_.address(), "Writing the leases")};
   }
-  if (executed.is_array()) return true;
+  if (executed.is_array()) {
+    must_have_succeeded(executed);
+    return true;
+  }
   bool exists = false;
   for (std::size_t i = 0; i < guards; ++i) {
     const ReplyView found = replies[i].view();
@@ -155,6 +162,23 @@ bool RedisTransaction::execute(Commands& commands) {
     }
   }
   return false;
+}
+
+// Somebody put a key of another type in the place of one of ours, after it was looked at. The server goes on
+// behind what fails, so the rest is written.
+void RedisTransaction::must_have_succeeded(ReplyView executed) {
+  for (std::size_t i = 0; i < executed.size(); ++i) {
+    if (!executed[i].is_error()) continue;
+    {
+      const std::lock_guard lock(shared_.mutex);
+      shared_.proven.clear();
+    }
+    throw Failure{
+        {Code::corrupt,
+         fmt::format("A change was made only in part: Redis at {} says \"{}\". Somebody else wrote in "
+                     "the place of one of Leasehold's keys. Run: lease doctor --repair",
+                     connection_.address().shown(), executed[i].text())}};
+  }
 }
 
 void RedisTransaction::remember() {

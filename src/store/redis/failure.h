@@ -11,6 +11,8 @@ struct Failure {
 };
 
 // What was read is not what is there any more: the body has to run again. Thrown and caught likewise.
-struct Conflict {};
+struct Conflict {
+  bool held_back = false;  // For somebody who announced itself.
+};
 
 }  // namespace leasehold::redis

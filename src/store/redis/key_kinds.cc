@@ -61,6 +61,7 @@ constexpr KeyKind kKinds[] = {
     {"lease:history", "stream"},
     {"lease:intent", "string"},
     {"lease:guard", "string"},
+    {"lease:changes", "string"},
 };
 
 }  // namespace

@@ -47,7 +47,8 @@ std::string Keys::waits(const Owner& owner) const {
 }
 
 std::string Keys::last(const Owner& owner, std::string_view path) const {
-  const Owner whose = owner.session_id.empty() ? owner : Owner{.agent_id = {}, .session_id = owner.session_id};
+  const Owner whose =
+      owner.session_id.empty() ? owner : Owner{.agent_id = {}, .session_id = owner.session_id};
   return named("last:", owner_text(whose) + "/" + std::string(path));
 }
 

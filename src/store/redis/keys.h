@@ -55,6 +55,7 @@ class Keys {
   std::string history() const { return named("history", {}); }
   std::string intent() const { return named("intent", {}); }
   std::string guard() const { return named("guard", {}); }
+  std::string changes() const { return named("changes", {}); }
 
   // What every name begins with.
   const std::string& prefix() const { return prefix_; }

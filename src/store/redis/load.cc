@@ -1,10 +1,13 @@
 // What a transaction wants to know: which keys to watch, and what to ask about them.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/scope.h"
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
 #include "store/redis/transaction.h"
+#include "util/utf8.h"
 
 namespace leasehold::redis {
 namespace {
@@ -14,6 +17,9 @@ constexpr int kTokensAtFirst = 4;
 
 // A caller that gives back everything most often holds a file or two.
 constexpr std::size_t kGuessedLeases = 16;
+
+// Paths below a directory that one transaction reads.
+constexpr std::size_t kBelowMax = 50'000;
 
 // Those in front: one writer, or a few readers.
 constexpr std::size_t kGuessedWaiters = 4;
@@ -41,18 +47,27 @@ void RedisTransaction::want_scope(Round& round, const Scope& scope) {
 
 // All below a directory: first which paths there are, and then those.
 void RedisTransaction::want_below(Round& round, const std::string& path) {
-  leftover_.below = path;
+  if (!watches_everything_) leftover_.below = path;
   if (!loaded_.insert("below " + path).second) return;
   const std::string prefix = prefix_below(path);
   std::string end = prefix;
   end.back() = '0';  // Comes right after '/'.
   for (const std::string& index : {keys_.paths(), keys_.waiting()}) {
     if (loaded_.insert("watched " + index).second) round.watched.push_back(index);
-    round.ask({"Z", index, "[" + prefix, "(" + end}, [this, index](ReplyView found) {
-      if (found.is_error()) bad_.emplace(index, found.text());
-      must_be_whole(index);
-      for (std::size_t i = 0; i < found.size(); ++i) found_below_.emplace_back(found[i].text());
-    });
+    round.ask(
+        {"Z", index, "[" + prefix, "(" + end, std::to_string(kBelowMax + 1)}, [=, this](ReplyView found) {
+          if (found.is_error()) bad_.emplace(index, found.text());
+          must_be_whole(index);
+          if (found.size() > kBelowMax) {
+            throw Failure{
+                {Code::limit_exceeded,
+                 fmt::format(
+                     "More than {} paths below {} are held or waited for; that is more than can be looked "
+                     "at together in Redis. Ask for directories below it.",
+                     kBelowMax, in_sentence(path))}};
+          }
+          for (std::size_t i = 0; i < found.size(); ++i) found_below_.emplace_back(found[i].text());
+        });
   }
 }
 
@@ -219,6 +234,7 @@ void RedisTransaction::ensure_nothing_is_new() {
 }
 
 void RedisTransaction::begin(const Footprint& footprint) {
+  callers_ = footprint.owners;
   Round round;
   for (const Scope& scope : footprint.scopes) want_scope(round, scope);
   const bool names_no_lease = footprint.scopes.empty() && footprint.leases.empty();
@@ -242,11 +258,8 @@ void RedisTransaction::begin(const Footprint& footprint) {
   for (const std::string& session_id : footprint.sessions) want_rate_window(round, session_id);
   for (const LeaseId& id : leftover_.leases) want_lease(round, id);
   for (const GroupId& id : leftover_.tickets) want_ticket(round, id);
-  if (writes_) {
-    round.watched.push_back(keys_.guard());
-    // Who gives back needs a token only if somebody waits.
-    if (!footprint.gives_back) round.tokens = kTokensAtFirst;
-  }
+  // Who gives back needs a token only if somebody waits.
+  if (writes_ && !footprint.gives_back) round.tokens = kTokensAtFirst;
   run(round);  // Even if it asks for nothing: it also tells the time.
   round = {};
   want_found_below(round);

@@ -50,7 +50,7 @@ class RedisStore final : public Store {
 
  private:
   // How one run ended.
-  enum class Run { done, disturbed, stale_connection };
+  enum class Run { done, disturbed, held_back, stale_connection };
 
   Keys keys_of(const std::string& workspace) const {
     return shared_.options.name_space ? Keys::of_namespace(*shared_.options.name_space)
@@ -119,8 +119,8 @@ Result<RedisStore::Run> RedisStore::run_once(const Footprint& footprint, const K
     if (auto done = call(transaction); !done) return fail(done.error());
     if (writes && !transaction.commit()) return Run::disturbed;
     return Run::done;
-  } catch (const Conflict&) {
-    return Run::disturbed;
+  } catch (const Conflict& conflict) {
+    return conflict.held_back ? Run::held_back : Run::disturbed;
   } catch (const Failure& failure) {
     if (failure.lost_connection) {
       held.connection.reset();
@@ -136,6 +136,7 @@ Result<void> RedisStore::repeat(const Footprint& footprint, bool writes, const C
   const Keys keys = keys_of(footprint.workspace);
   Leftover leftover;
   bool was_stale = false;
+  const auto patient_until = std::chrono::steady_clock::now() + shared_.options.command_timeout;
   for (int conflicts = 0; conflicts < shared_.options.attempts_max;) {
     const auto run = run_once(footprint, keys, writes, leftover, call);
     if (!run) return fail(run.error());
@@ -143,6 +144,11 @@ Result<void> RedisStore::repeat(const Footprint& footprint, bool writes, const C
     if (*run == Run::stale_connection && !was_stale) {
       // The server was restarted, or dropped what idled: a new connection tells.
       was_stale = true;
+      continue;
+    }
+    // Who announced itself is done soon; it is no sign of trouble to wait for that.
+    if (*run == Run::held_back && std::chrono::steady_clock::now() < patient_until) {
+      std::this_thread::sleep_for(kLongestPause);
       continue;
     }
     ++conflicts;

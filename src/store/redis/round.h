@@ -21,7 +21,7 @@ struct Round {
   std::vector<std::string> words;  // The other reads, as the script takes them; `handlers` has one for each.
   std::vector<Handler> handlers;
   int tokens = 0;
-  bool may_be_late = false;  // What it reads never changes.
+  bool may_be_late = false;  // It does not matter if something read before has changed.
 
   bool empty() const {
     return paths.empty() && owners.empty() && strings.empty() && handlers.empty() && tokens == 0;

@@ -1,5 +1,5 @@
-// The two small programs that run inside the server. They decide nothing about leases: one draws tokens and
-// reads, the other looks whether what a commit is about to write is as expected.
+// The small programs that run inside the server. They decide nothing about leases: one draws tokens and
+// reads, one looks whether what a commit is about to write is as expected, one keeps the later of two ends.
 #pragma once
 
 #include <string_view>
@@ -12,11 +12,16 @@ namespace leasehold::redis {
 //   n paths, m owners, k strings; file... queue... at... (n each), {notices, waits}... (m), intent
 //   owner... (m), string... (k), prefix of tickets, prefix of leases
 //   further reads, of which each begins with a letter:
-//     O key most             an owner's leases: {count}, or {count, id, lease...} if there are not more than
-//     most M key   V key          members of a set, values of a hash L key from             a list from there
-//     to its end Z key min max          names in a range of a sorted set B command key a b limit          by
-//     score; D ... prefix: with what stands under prefix + member X command key a b count          a part of
-//     a stream
+//
+//     O key most                       an owner's leases: {count}; not more than `most`: id, lease... too
+//     M key                            members of a set
+//     V key                            values of a hash
+//     H key                            all of a hash
+//     L key from                       a list from there to its end
+//     Z key min max limit              names in a range of a sorted set
+//     B command key a b limit          a part of one, by score
+//     D command key a b limit prefix   the same, with what stands under prefix + member
+//     X command key a b count          a part of a stream
 //
 // The answer: {seconds, microseconds, first token, documents, queues, ended, owners, intent, counts, strings,
 // further reads...}. Queues are {ticket id, ticket...}; `ended` has {lease id, lease...} for paths whose
@@ -34,9 +39,9 @@ if tokens > 0 then
   local before = call('SET', A[3], text, 'GET')
   if before then
     local last = tonumber(before)
-    if not last then
+    if not last or not (last >= 0 and last < 9007199254740992) then
       call('SET', A[3], before)
-      return redis.error_reply('WRONGTYPE ' .. A[3] .. ' is no number')
+      return redis.error_reply('WRONGTYPE ' .. A[3] .. ' is no token')
     end
     if last >= low then
       low = last + 1
@@ -106,7 +111,8 @@ if not plain then
     told[i] = {redis.pcall('HVALS', A[key]), redis.pcall('SMEMBERS', A[key + 1])}
   end
   out[5], out[6], out[7] = queues, ended, told
-  out[8] = redis.pcall('GET', A[owners - 1])
+  -- One that does not expire is nobody's who is about to come.
+  out[8] = call('PTTL', A[owners - 1]) > 0 and redis.pcall('GET', A[owners - 1])
 end
 local function arg() at = at + 1; return A[at - 1] end
 local read = {}
@@ -125,8 +131,8 @@ function read.L()
   return redis.pcall('LRANGE', key, from, -1)
 end
 function read.Z()
-  local key, low, high = arg(), arg(), arg()
-  return redis.pcall('ZRANGEBYLEX', key, low, high)
+  local key, low, high, limit = arg(), arg(), arg(), arg()
+  return redis.pcall('ZRANGEBYLEX', key, low, high, 'LIMIT', 0, limit)
 end
 function read.B()
   local command, key, a, b, limit = arg(), arg(), arg(), arg(), arg()
@@ -144,6 +150,21 @@ function read.X()
 end
 while at <= #A do out[#out + 1] = read[arg()]() end
 return out
+)lua";
+
+// Writes a field (ARGV[2], ARGV[3]) of a hash that is kept until ARGV[1] (milliseconds; empty: for good), or
+// longer if another field wants it.
+inline constexpr std::string_view kKeepFieldScript = R"lua(
+local existed = redis.call('EXISTS', KEYS[1]) == 1
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+if ARGV[1] == '' then
+  redis.call('PERSIST', KEYS[1])
+elseif existed then
+  redis.call('PEXPIREAT', KEYS[1], ARGV[1], 'GT')
+else
+  redis.call('PEXPIREAT', KEYS[1], ARGV[1])
+end
+return 1
 )lua";
 
 // Looks whether none of the first ARGV[1] keys exists, and whether each key behind them is of the type that

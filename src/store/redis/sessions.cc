@@ -5,6 +5,7 @@
 
 #include "store/json/records_json.h"
 #include "store/redis/commands.h"
+#include "store/redis/scripts.h"
 #include "store/redis/transaction.h"
 #include "util/utf8.h"
 
@@ -98,24 +99,15 @@ void RedisTransaction::write_sessions(Commands& commands) {
       commands.add({"SET", key, to_json(*window)});
     }
   }
-  std::map<std::string, std::optional<WallTime>> ends;
   for (const auto& [place, path] : changed_session_paths_) {
     const auto& [session_id, field] = place;
     const std::string key = commands.blind(keys_.session_locks(session_id), "hash");
-    if (path) {
-      commands.add({"HSET", key, field, to_json(*path)});
-      ends[key] = path->drop_at;
-    } else {
+    if (!path) {
       commands.add({"HDEL", key, field});
+      continue;
     }
-  }
-  for (const auto& [key, drop_at] : ends) {
-    if (!expires) continue;
-    if (drop_at) {
-      commands.add({"PEXPIREAT", key, milliseconds(*drop_at)});
-    } else {
-      commands.add({"PERSIST", key});
-    }
+    const std::string end = expires && path->drop_at ? milliseconds(*path->drop_at) : std::string();
+    commands.add({"EVAL", kKeepFieldScript, "1", key, end, field, to_json(*path)});
   }
 }
 

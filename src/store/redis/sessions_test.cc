@@ -48,6 +48,20 @@ TEST_F(RedisSessions, ExpireWithTheirHistory) {
   EXPECT_EQ(call({"PTTL", "{here}:session:locks:s1"}), "-1");
 }
 
+TEST_F(RedisSessions, AreKeptAsLongAsTheirLatestPathWantsIt) {
+  use(10h);
+  ASSERT_EQ(ask("/a"), "granted");
+  use(1h);
+  ASSERT_EQ(ask("/b"), "granted");
+  EXPECT_GT(std::stoi(call({"PTTL", "{here}:session:locks:s1"})), 35'000'000) << "/b ends /a";
+
+  use(std::nullopt);
+  ASSERT_EQ(ask("/c"), "granted");
+  use(1h);
+  ASSERT_EQ(ask("/d"), "granted");
+  EXPECT_EQ(call({"PTTL", "{here}:session:locks:s1"}), "-1") << "/c is kept for good";
+}
+
 TEST_F(RedisSessions, PassOverWhatCannotBeRead) {
   use(std::nullopt);
   ASSERT_EQ(ask("/a"), "granted");

@@ -110,6 +110,7 @@ class RedisTransaction final : public Transaction {
 
   // round.cc
   void run(Round& round);
+  void watch(const Round& round, bool first);
   std::vector<std::string> words_of(const Round& round) const;
   void split(Round& round);
   void learn(const Round& round, ReplyView answer);
@@ -167,12 +168,15 @@ class RedisTransaction final : public Transaction {
   void want_for_write(Round& round);
   void respect_intent() const;
   bool execute(Commands& commands);
+  void must_have_succeeded(ReplyView executed);
   void remember();
 
   // write_leases.cc
   void write_lease(Commands& commands, const LeaseId& id);
   void write_indexes(Commands& commands, const std::optional<Lease>& before,
                      const std::optional<Lease>& after);
+  void limit_owners(const Commands& commands);
+  void write_owners(Commands& commands);
   void write_path(Commands& commands, const std::string& path);
   void write_ticket(Commands& commands, const GroupId& id);
   void write_queue_index(Commands& commands, const std::string& path);
@@ -193,9 +197,12 @@ class RedisTransaction final : public Transaction {
   WallTime wall_;
   std::int64_t server_ms_ = 0;
   bool began_ = false;
+  std::size_t watched_ = 0;          // How many keys that would be, each by itself.
+  bool watches_everything_ = false;  // By the key that every change touches.
   std::uint64_t next_token_ = 0;
   std::uint64_t token_end_ = 0;
   std::string foreign_intent_;
+  std::vector<Owner> callers_;  // Those the footprint names.
 
   Tables tables_;
   std::unordered_set<std::string> loaded_;            // Keys that were read.

@@ -1,4 +1,6 @@
 // Leases and requests that wait, with all that leads to them, as commands.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -6,9 +8,13 @@
 #include "store/deadline.h"
 #include "store/json/stored_records.h"
 #include "store/redis/commands.h"
+#include "util/utf8.h"
 
 namespace leasehold::redis {
 namespace {
+
+// Renewing so many keeps the server busy for less than a second.
+constexpr std::size_t kLeasesOfOwnerMax = 20'000;
 
 // When Redis may drop the key by itself: at the end of the last lease, but not of one that being seen alive
 // may keep.
@@ -75,8 +81,7 @@ void RedisTransaction::write_indexes(Commands& commands, const std::optional<Lea
   if (was && !same_owner) {
     const Owner& owner = before->holder.owner;
     commands.add({"HDEL", commands.blind(keys_.owner(owner), "hash"), before->id.text});
-    if (!owner.session_id.empty() && count_of(owner) == 0)
-      commands.add({"SREM", commands.blind(keys_.session(owner.session_id), "set"), owner.agent_id});
+    commands.givers.insert(owner);
   }
   if (was && !still_held(*before, agent))
     commands.add({"SREM", commands.blind(keys_.agent(agent(*before)), "set"), before->path});
@@ -85,6 +90,7 @@ void RedisTransaction::write_indexes(Commands& commands, const std::optional<Lea
 
   if (!is) return;
   const Owner& owner = after->holder.owner;
+  if (!same_owner) commands.takers.insert(owner);
   // Also when nothing changes in it: whoever read this owner's leases is told so.
   commands.add({"HSET", commands.blind(keys_.owner(owner), "hash"), after->id.text, after->path});
   if (!same_owner && !owner.session_id.empty())
@@ -93,6 +99,27 @@ void RedisTransaction::write_indexes(Commands& commands, const std::optional<Lea
     commands.add({"SADD", commands.blind(keys_.agent(agent(*after)), "set"), after->path});
   if (!pr(*after).empty() && (!same_place || pr(*before) != pr(*after)))
     commands.add({"SADD", commands.blind(keys_.pr(pr(*after)), "set"), after->path});
+}
+
+// Who has more than that could not renew or give back all of it at once. Others who get something by this
+// change do not count: nobody's release fails for what somebody else has.
+void RedisTransaction::limit_owners(const Commands& commands) {
+  for (const Owner& owner : callers_) {
+    if (!commands.takers.contains(owner) || count_of(owner) <= kLeasesOfOwnerMax) continue;
+    throw Failure{{Code::limit_exceeded,
+                   fmt::format("{} would have more than {} leases, which is as many as an owner can have in "
+                               "Redis. Release some, or lease a directory instead of its files.",
+                               in_sentence(owner.agent_id), kLeasesOfOwnerMax)}};
+  }
+}
+
+// Those who gave back the last they had. Counted once for each, and not for each lease.
+void RedisTransaction::write_owners(Commands& commands) {
+  limit_owners(commands);
+  for (const Owner& owner : commands.givers) {
+    if (!owner.session_id.empty() && count_of(owner) == 0)
+      commands.add({"SREM", commands.blind(keys_.session(owner.session_id), "set"), owner.agent_id});
+  }
 }
 
 // All who hold a path, as one document.
