@@ -352,7 +352,8 @@ std::string path_document(const Lease& first, const std::vector<std::string>& le
 std::optional<std::vector<Lease>> leases_from_document(std::string_view text) {
   return parse<std::vector<Lease>>(text, [](const json::value& value) {
     const json::value* leases = Fields(value).find("leases");
-    if (leases == nullptr || !leases->is_array()) throw Malformed();
+    // A path that nobody holds has no document: an empty one says less than nothing.
+    if (leases == nullptr || !leases->is_array() || leases->get_array().empty()) throw Malformed();
     std::vector<Lease> found;
     for (const json::value& lease : leases->get_array()) found.push_back(lease_from(lease));
     return found;

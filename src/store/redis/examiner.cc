@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 
 #include "store/deadline.h"
@@ -39,6 +40,18 @@ if ARGV[1] == 'LREM' then return redis.call('LREM', KEYS[1], 0, ARGV[2]) end
 return redis.call(ARGV[1], KEYS[1], ARGV[2])
 )lua";
 
+// At least ARGV[1], and as high as a token drawn now would be.
+constexpr std::string_view kReplaceBadToken = R"lua(
+if redis.call('TYPE', KEYS[1]).ok == 'string' then
+  local last = tonumber(redis.call('GET', KEYS[1]))
+  if last and last >= 0 and last < 9007199254740992 then return 0 end
+end
+local time = redis.call('TIME')
+local low = math.max(time[1] * 1000000 + time[2], tonumber(ARGV[1]))
+redis.call('SET', KEYS[1], string.format('%.0f', low))
+return 1
+)lua";
+
 // How the members of a type are listed, and one of them removed.
 struct Access {
   std::vector<std::string> list;
@@ -50,6 +63,22 @@ Access access_of(std::string_view type, const std::string& key) {
   if (type == "zset") return {{"ZRANGE", key, "0", "-1"}, "ZREM", 1};
   if (type == "list") return {{"LRANGE", key, "0", "-1"}, "LREM", 1};
   return {{"HGETALL", key}, "HDEL", 2};
+}
+
+bool is_of_path(std::string_view document, const std::string& path) {
+  const auto leases = leases_from_document(document);
+  return leases && std::ranges::all_of(*leases, [&](const Lease& lease) { return lease.path == path; });
+}
+
+bool names_lease(std::string_view document, const LeaseId& id) {
+  const auto leases = leases_from_document(document);
+  return leases && std::ranges::find(*leases, id, &Lease::id) != leases->end();
+}
+
+bool is_token(std::string_view text) {
+  double value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 0 && value < 9007199254740992.0;
 }
 
 std::string glob_escaped(std::string_view text) {
@@ -77,6 +106,13 @@ std::vector<Reply> Examiner::ask(const std::vector<std::vector<std::string>>& co
 
 Reply Examiner::ask_one(const std::vector<std::string>& command) { return std::move(ask({command}).front()); }
 
+// Changes something by a script that looks again, for those too who watch changes as a whole.
+bool Examiner::repair(const std::vector<std::string>& command) {
+  if (!repair_) return false;
+  const std::vector<Reply> replies = ask({{"MULTI"}, {"SET", keys_.changes(), "1"}, command, {"EXEC"}});
+  return replies.back()[1].integer() > 0;
+}
+
 std::vector<std::string> Examiner::scan(const std::string& pattern) {
   std::set<std::string> keys;
   std::string cursor = "0";
@@ -101,7 +137,20 @@ std::vector<Defect> Examiner::examine() {
   examine_indexes();
   for (const auto& [id, one] : active_) examine_lease(one.first, one.second);
   for (const auto& [id, ticket] : pending_) examine_ticket(ticket);
+  examine_token();
   return std::move(defects_);
+}
+
+// Another one would stop everybody, or give a token twice.
+void Examiner::examine_token() {
+  const std::string name(kTokenKey);
+  const std::string type(ask_one({"TYPE", name}).view().text());
+  if (type == "none") return;
+  if (type == "string" && is_token(ask_one({"GET", name}).view().text())) return;
+  std::uint64_t highest = 0;
+  for (const auto& [id, one] : active_) highest = std::max(highest, one.first.token.value);
+  const bool done = repair({"EVAL", std::string(kReplaceBadToken), "1", name, std::to_string(highest)});
+  defects_.push_back({name, "it is no token", done});
 }
 
 void Examiner::examine_types(const std::vector<std::string>& names) {
@@ -118,10 +167,8 @@ void Examiner::examine_types(const std::vector<std::string>& names) {
         names_[std::string(kind->name)].push_back(names[i]);
         continue;
       }
-      const bool done = repair_ && ask_one({"EVAL", std::string(kDropUnlessType), "1", key(names[i]),
-                                            std::string(kind->type)})
-                                           .view()
-                                           .integer() == 1;
+      const bool done =
+          repair({"EVAL", std::string(kDropUnlessType), "1", key(names[i]), std::string(kind->type)});
       found(names[i], fmt::format("it is a {} and has to be a {}", type, kind->type), done);
     }
   }
@@ -144,7 +191,7 @@ void Examiner::examine_values() {
 
 void Examiner::examine_value(const KeyKind& kind, const std::string& name, std::string_view value) {
   const std::string rest = name.substr(kind.name.size());
-  if (kind.is_value(value)) {
+  if (kind.is_value(value) && (kind.value != ValueKind::document || is_of_path(value, rest))) {
     if (kind.value == ValueKind::document) {
       const auto leases = leases_from_document(value);
       for (const Lease& lease : *leases) copies_[lease.id.text] = to_json(lease);
@@ -159,10 +206,7 @@ void Examiner::examine_value(const KeyKind& kind, const std::string& name, std::
   }
   const auto copy = kind.value == ValueKind::lease ? copies_.find(rest) : copies_.end();
   const std::string better = copy == copies_.end() ? std::string() : copy->second;
-  const bool done =
-      repair_ && ask_one({"EVAL", std::string(kReplaceIfSame), "1", key(name), std::string(value), better})
-                         .view()
-                         .integer() == 1;
+  const bool done = repair({"EVAL", std::string(kReplaceIfSame), "1", key(name), std::string(value), better});
   if (done && !better.empty()) active_.emplace(rest, std::pair(*record_from_json<Lease>(better), better));
   found(name, fmt::format("its value is no {}{}", kind.what, better.empty() ? "" : "; its path has a copy"),
         done);
@@ -173,9 +217,7 @@ void Examiner::examine_fields(const KeyKind& kind, const std::string& name, Repl
     const std::string field(pairs[i].text());
     const std::string value(pairs[i + 1].text());
     if (kind.is_value(value)) continue;
-    const bool done =
-        repair_ &&
-        ask_one({"EVAL", std::string(kDropFieldIfSame), "1", key(name), field, value}).view().integer() == 1;
+    const bool done = repair({"EVAL", std::string(kDropFieldIfSame), "1", key(name), field, value});
     found(name, fmt::format("the value of {} is no {}", in_quotes(field), kind.what), done);
   }
 }
@@ -191,10 +233,8 @@ void Examiner::examine_indexes() {
         const std::string member(members[i].text());
         const std::string there = kind.leads(keys_, rest, member);
         if (ask_one({"EXISTS", there}).view().integer() == 1) continue;
-        const bool done = repair_ && ask_one({"EVAL", std::string(kDropMemberIfGone), "2", key(name), there,
-                                              access.remove, member})
-                                             .view()
-                                             .integer() > 0;
+        const bool done =
+            repair({"EVAL", std::string(kDropMemberIfGone), "2", key(name), there, access.remove, member});
         found(name, fmt::format("{} in it leads nowhere", in_quotes(member)), done);
       }
     }
@@ -210,7 +250,7 @@ void Examiner::examine_lease(const Lease& lease, const std::string& text) {
                                        {"ZSCORE", keys_.times(), lease.id.text},
                                        {"ZSCORE", keys_.paths(), lease.path},
                                        {"GET", keys_.id(lease.id)},
-                                       {"PTTL", keys_.file(lease.path)},
+                                       {"GET", keys_.file(lease.path)},
                                        {"TIME"}});
   if (seen[5].view().text() != text) return;  // It is being changed; then it is written as it should be.
   const bool is_indexed = seen[0].view().integer() == 1 && seen[1].view().integer() == 1 &&
@@ -219,7 +259,7 @@ void Examiner::examine_lease(const Lease& lease, const std::string& text) {
   const std::string seconds(seen[7][0].text());
   const bool is_running =
       lease.attended || lease.expires_at > Time(std::chrono::seconds(std::atoll(seconds.c_str()) + 1));
-  const bool has_document = seen[6].view().integer() != -2;
+  const bool has_document = names_lease(seen[6].view().text(), lease.id);
   if (is_indexed && (has_document || !is_running)) return;
   if (repair_) index_again(lease, text);
   found("lease:id:" + lease.id.text,
@@ -235,6 +275,7 @@ void Examiner::index_again(const Lease& lease, const std::string& text) {
   }
   std::vector<std::vector<std::string>> commands = {
       {"MULTI"},
+      {"SET", keys_.changes(), "1"},
       {"SADD", keys_.at(lease.path), lease.id.text},
       {"HSET", keys_.owner(owner), lease.id.text, lease.path},
       {"SADD", keys_.agent(owner.agent_id), lease.path},

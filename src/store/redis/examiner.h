@@ -36,8 +36,10 @@ class Examiner {
   std::vector<std::string> scan(const std::string& pattern);
   std::vector<Reply> ask(const std::vector<std::vector<std::string>>& commands);
   Reply ask_one(const std::vector<std::string>& command);
+  bool repair(const std::vector<std::string>& command);
 
   void examine_types(const std::vector<std::string>& names);
+  void examine_token();
   void examine_values();
   void examine_value(const KeyKind& kind, const std::string& name, std::string_view value);
   void examine_fields(const KeyKind& kind, const std::string& name, ReplyView pairs);

@@ -56,6 +56,60 @@ TEST_F(RedisForeign, AnIndexOfAnotherTypeIsCorruptAndNothingIsWritten) {
   }
 }
 
+// The first call found all of them to be as they should be.
+TEST_F(RedisForeign, AnotherTypeThatComesLaterIsToldAndNotTakenForSuccess) {
+  for (const std::string& key : {std::string("{here}:lease:history"), std::string("{here}:lease:times"),
+                                 "{here}:lease:agent:" + ann().agent_id}) {
+    client.must_acquire(ann(), "/a");
+    ASSERT_TRUE(client.release(ann(), "/a"));
+    call({"DEL", key});
+    call({"SET", key, "x"});
+
+    EXPECT_EQ(word_for(client.acquire(ann(), "/b")), "corrupt") << key;
+    EXPECT_EQ(word_for(client.acquire(ann(), "/c")), "corrupt") << key;
+    EXPECT_EQ(call({"EXISTS", "{here}:lease:file:/c"}), "0") << "it was not looked at again: " << key;
+    call({"FLUSHDB"});
+  }
+}
+
+TEST_F(RedisForeign, ADocumentThatSaysLessThanTheTruthGrantsNothing) {
+  const Lease held = client.must_acquire(ann(), "/a");
+  client.must_acquire(bob(), "/b");
+  call({"SET", "{here}:lease:file:/a", R"({"leases":[]})"});
+  EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "corrupt");
+
+  call({"COPY", "{here}:lease:file:/b", "{here}:lease:file:/a", "REPLACE"});
+  EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "corrupt") << "the document of another path";
+
+  const auto defects = client.store->examine(kWorkspace, true);
+  ASSERT_TRUE(defects);
+  EXPECT_FALSE(defects->empty());
+  EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "busy") << "ann's lease is back";
+  EXPECT_TRUE(client.store->examine(kWorkspace, false)->empty());
+}
+
+TEST_F(RedisForeign, ATokenThatIsNoneStopsEverybodyUntilItIsRepaired) {
+  for (const char* bad : {"inf", "nan", "-5", "9007199254740992", "9e18", "garbage", ""}) {
+    const Lease before = client.must_acquire(ann(), "/a");
+    ASSERT_TRUE(client.release(ann(), "/a"));
+    call({"SET", "lease:token", bad});
+
+    EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "corrupt") << bad;
+    EXPECT_EQ(call({"GET", "lease:token"}), bad) << "it was overwritten";
+    const auto found = client.store->examine(kWorkspace, true);
+    ASSERT_TRUE(found);
+    ASSERT_EQ(found->size(), 1U) << bad;
+    EXPECT_TRUE(found->front().repaired);
+    EXPECT_GT(client.must_acquire(ann(), "/a").token, before.token) << bad;
+    ASSERT_TRUE(client.release(ann(), "/a"));
+  }
+}
+
+TEST_F(RedisForeign, AnIntentThatNeverEndsIsInNobodysWay) {
+  call({"SET", "{here}:lease:intent", "1 /"});
+  EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "granted");
+}
+
 TEST_F(RedisForeign, StaleMembersOfIndexesAreInNobodysWay) {
   const Lease held = client.must_acquire(ann(), "/a");
   call({"SADD", "{here}:lease:agent:" + ann().agent_id, "/gone"});

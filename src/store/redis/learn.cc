@@ -48,6 +48,12 @@ void RedisTransaction::learn_document(const std::string& key, ReplyView document
     bad_.emplace(key, document.is_error() ? "it is of another type" : "its value is not a list of leases");
     return;
   }
+  for (Lease& lease : *leases) {
+    if (keys_.file(lease.path) != key) {
+      bad_.emplace(key, "it is the document of another path");
+      return;
+    }
+  }
   for (Lease& lease : *leases) learn_lease(std::move(lease), true);
 }
 
