@@ -33,7 +33,19 @@ Result<RestoredSession> Client::restore_session(AcquireRequest as) {
   auto found = session_paths(as.caller.holder.owner.session_id);
   if (!found) return fail(std::move(found.error()));
   RestoredSession restored = {.paths = {}, .invalid = std::move(found->invalid)};
+  // What it still has is not asked for again: calls are counted, and a session may have more paths than
+  // calls.
+  const Owner owner = as.caller.holder.owner;
+  const auto held = leases({.agent_id = owner.agent_id, .session_id = owner.session_id});
+  if (!held) return fail(held.error());
   for (SessionPath& path : found->paths) {
+    const auto has = std::ranges::find_if(*held, [&](const Lease& lease) {
+      return lease.scope() == path.scope() && lease.mode == path.mode && lease.holder.owner == owner;
+    });
+    if (has != held->end()) {
+      restored.paths.push_back({std::move(path), AcquireAnswer{.decision = Granted{.leases = {*has}}}});
+      continue;
+    }
     as.paths = {{.path = path.path, .subtree = path.subtree}};
     as.mode = path.mode;
     auto answer = acquire(as);

@@ -381,6 +381,31 @@ TEST_P(SessionLocks, AreRestoredOneByOneByTheUsualRules) {
   EXPECT_EQ(remembered("s1"), (Paths{"/a", "/b", "/docs"})) << "what was not given back may be had later";
 }
 
+TEST_P(SessionLocks, AreRestoredByAndByIfThereAreMoreThanCallsAreAllowed) {
+  Policy policy = profile();
+  policy.rate_limit = 2;
+  manager_ = on(*store_, policy);
+  for (const char* path : {"/a", "/b", "/c"}) {
+    ASSERT_EQ(ask(kAnn, path), "granted");
+    clock.advance(policy.rate_window);
+  }
+  clock.advance(5min);
+  AcquireRequest as;
+  as.caller = caller(kAnn);
+  as.ttl = 5min;
+  const auto restore = [&] {
+    std::vector<std::string> words;
+    const auto restored = manager_->restore_session(as);
+    EXPECT_TRUE(restored);
+    for (const RestoredPath& one : restored->paths) words.push_back(word_of(one.answer));
+    return words;
+  };
+
+  EXPECT_EQ(restore(), (std::vector<std::string>{"granted", "granted", "rate_limited"}));
+  clock.advance(policy.rate_window);
+  EXPECT_EQ(restore(), (std::vector<std::string>{"granted", "granted", "granted"}));
+}
+
 TEST_P(SessionLocks, PassOverWhatCannotBeAPathAndSaySo) {
   ASSERT_EQ(ask(kAnn, "/a"), "granted");
   const auto written =
