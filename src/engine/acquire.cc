@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/deadlock.h"
 #include "engine/explain.h"
 #include "engine/grant.h"
@@ -104,8 +106,11 @@ Duration waited(const Ticket& ticket) {
 }
 
 // The answer to a ticket that waits no more.
-Decision outcome(Transaction& transaction, const Context& context, const Ticket& ticket) {
+Decision outcome(Ledger& ledger, const Ticket& ticket) {
+  Transaction& transaction = ledger.transaction();
+  const Context& context = ledger.context();
   if (ticket.status == Status::active) {
+    collect(ledger, ticket.leases);
     if (auto granted = live_grant(transaction, context, ticket.id, ticket.leases)) {
       granted->waited = waited(ticket);
       return std::move(*granted);
@@ -195,7 +200,7 @@ Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket) {
       ticket = *transaction.ticket(id);
     }
   }
-  if (ticket.status != Status::pending) return outcome(transaction, context, ticket);
+  if (ticket.status != Status::pending) return outcome(ledger, ticket);
   return place_in_queue(ticket, survey(transaction, context, ticket.request, &ticket), ledger.now());
 }
 
@@ -292,7 +297,9 @@ std::optional<Granted> granted_meanwhile(View& view, const Context& context, con
   if (!owns(caller, ticket->request.caller.holder.owner)) return std::nullopt;
   if (!view.notices(caller.holder.owner).empty()) return std::nullopt;
   std::optional<Granted> granted = live_grant(view, context, id, ticket->leases);
-  if (granted) granted->waited = waited(*ticket);
+  // What awaits its owner is to be written.
+  if (!granted || std::ranges::any_of(granted->leases, awaits_its_owner)) return std::nullopt;
+  granted->waited = waited(*ticket);
   return granted;
 }
 

@@ -91,6 +91,17 @@ bool still_waits(Ledger& ledger, const Ticket& ticket) {
   return current && current->status == Status::pending;
 }
 
+// Its process may have died after its last word, and would keep the path from everybody for a whole TTL. What
+// it held before stays as it is.
+void shorten(Ledger& ledger, const Ticket& ticket, const std::vector<Lease>& given) {
+  const Time until = ledger.now() + ledger.context().policy.waiter_silence;
+  for (Lease lease : given) {
+    if (lease.group_id != ticket.id || lease.expires_at <= until) continue;
+    lease.expires_at = until;
+    ledger.amend(lease);
+  }
+}
+
 enum class Tried {
   granted,
   waits_on,    // Somebody is in its way.
@@ -104,6 +115,9 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
   if (!found.lapsed_leases.empty() || !found.lapsed_tickets.empty()) return Tried::look_again;
   if (!found.blocked.empty()) return Tried::waits_on;
   const Given given = give(ledger, ticket.workspace, ticket.request, ticket.id, found, &ticket);
+  if (verdict_on(process_of(ticket), ledger.context()).liveness != Liveness::alive) {
+    shorten(ledger, ticket, given.leases);
+  }
   std::vector<LeaseId> ids;
   for (const Lease& lease : given.leases) ids.push_back(lease.id);
   remember_grant(ledger.transaction(), ticket.request, ids);
@@ -146,6 +160,21 @@ Given give(Ledger& ledger, const std::string& workspace, const AcquireRequest& r
   // What the owner waits for by another request, that request may not have to wait for any more.
   if (survey.same_owner_waits) ledger.free(request);
   return {std::move(leases), token.drawn()};
+}
+
+void collect(Ledger& ledger, const std::vector<LeaseId>& leases) {
+  for (const LeaseId& id : leases) {
+    std::optional<Lease> lease = ledger.transaction().lease(id);
+    if (!lease || lease->status != Status::active || !awaits_its_owner(*lease)) continue;
+    if (lapse(*lease, ledger.now(), ledger.context()) != EndCause::none) continue;
+    lease->last_heartbeat_at = ledger.now();
+    lease->expires_at = end_of_term(*lease, ledger.now());
+    if (lease->acquired_at == ledger.now()) {
+      ledger.amend(*lease);  // It was there when it was granted.
+    } else {
+      ledger.extend(*lease, "collected");
+    }
+  }
 }
 
 std::vector<Lease> give_at_once(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,

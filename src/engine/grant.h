@@ -20,6 +20,9 @@ Given give(Ledger& ledger, const std::string& workspace, const AcquireRequest& r
 std::vector<Lease> give_at_once(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
                                 const GroupId& group, const Survey& survey);
 
+// The owner of what was granted to a waiter has come for it: what awaited it gets its full term.
+void collect(Ledger& ledger, const std::vector<LeaseId>& leases);
+
 // Records what a survey met on the way: endings, failed waiters, proofs of life.
 void record(Ledger& ledger, const Survey& survey);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/grant.h"
 #include "engine/live.h"
 #include "util/stable_hash.h"
 #include "util/utf8.h"
@@ -74,6 +75,7 @@ Result<std::optional<Earlier>> find_earlier(Ledger& ledger, const AcquireRequest
   }
   if (waits) return Earlier{.waits = ticket, .ttl_clamped = answer->ttl_clamped};
 
+  collect(ledger, answer->leases);
   auto granted = live_grant(transaction, ledger.context(), answer->group_id, answer->leases);
   if (!granted || granted->leases.empty()) {
     return fail(Code::lost,

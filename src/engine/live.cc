@@ -40,6 +40,8 @@ Time end_of_term(const Lease& lease, Time now) {
       {Time(now + lease.ttl), lease.recalled_at.value_or(kForever), lease.idle_at.value_or(kForever)});
 }
 
+bool awaits_its_owner(const Lease& lease) { return lease.expires_at < end_of_term(lease, lease.acquired_at); }
+
 bool lives_by_attendance(const Lease& lease, Time now) { return now >= lease.expires_at; }
 
 Time attendance_end(const Lease& lease, Time now, const Policy& policy) {

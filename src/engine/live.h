@@ -31,6 +31,10 @@ Time attendance_end(const Lease& lease, Time now, const Policy& policy);
 // for too long.
 Time end_of_term(const Lease& lease, Time now);
 
+// Granted to a waiter that nobody could see, which has not come for it yet: until it does, the lease lasts
+// only as long as a silent waiter counts.
+bool awaits_its_owner(const Lease& lease);
+
 Verdict verdict_on(const std::optional<Process>& process, const Context& context);
 Verdict verdict_on(const Holder& holder, const Context& context);
 

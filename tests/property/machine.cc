@@ -277,6 +277,14 @@ std::vector<std::string> Machine::board(const Model& model) {
   return held;
 }
 
+void Machine::collect(const std::vector<int>& tickets, const Model& model) {
+  for (const int number : tickets) {
+    const int agent = model.tickets()[static_cast<std::size_t>(number)].agent;
+    text(manager_.poll(caller(agent, model), ticket(number)), agent);
+  }
+  take_told_last();
+}
+
 std::vector<int> Machine::take_woken() {
   std::vector<int> woken;
   for (auto& [ticket, bell] : bells_) {

@@ -41,6 +41,8 @@ class Machine {
 
   // Whose bells were rung since the last call. One that rang twice is there twice.
   std::vector<int> take_woken();
+  // The owners of these tickets look what became of them.
+  void collect(const std::vector<int>& tickets, const Model& model);
 
   // What was told to an agent so far.
   const std::multiset<std::string>& notices(int agent) { return notices_[agent]; }
