@@ -51,8 +51,14 @@ TEST_P(StoreContract, TheNextOfThemSeesWhatOneWrote) {
 TEST_P(StoreContract, TokensRiseAmongThem) {
   std::vector<Token> tokens;
   const auto kept = store->together([&] {
-    for (int i = 0; i < 3; ++i)
-      commit([&](Transaction& transaction) { tokens.push_back(transaction.next_token()); });
+    for (int i = 0; i < 3; ++i) {
+      commit([&](Transaction& transaction) {
+        Lease lease = make_lease(i, "/a");
+        lease.token = transaction.next_token();
+        transaction.put(lease);  // A token counts once it is written.
+        tokens.push_back(lease.token);
+      });
+    }
   });
 
   EXPECT_TRUE(kept);
