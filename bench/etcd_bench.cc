@@ -102,11 +102,11 @@ struct EtcdSite {
     if (!opened) give_up(opened.error().message);
     store = std::move(*opened);
     manager = std::make_unique<LeaseManager>(Environment{liveness, random}, *store, kWorkspaceId,
-                                             profile_named("agent")->policy);
+                                             profile_named("agent")->policy, options_here());
   }
 
   SystemRandom random;
-  NoLiveness liveness;
+  ProcLiveness liveness{read_machine()};
   std::unique_ptr<Store> store;
   std::unique_ptr<LeaseManager> manager;
 };

@@ -184,7 +184,7 @@ int run(int argc, char** argv) {
   {
     BoottimeClock clock;
     SystemRandom random;
-    NoLiveness liveness;
+    ProcLiveness liveness{read_machine()};
     const auto store = open_memory_store(clock);
     LeaseManager manager({liveness, random}, *store, kWorkspaceId, Policy{});
     renew_many(report, manager, "memory");

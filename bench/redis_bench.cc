@@ -32,7 +32,8 @@ struct RedisSite {
     store = std::move(*opened);
     Policy policy = profile_named("agent")->policy;
     policy.leases_per_owner_max = 10'000'000;
-    manager = std::make_unique<LeaseManager>(Environment{liveness, random}, *store, kWorkspaceId, policy);
+    manager = std::make_unique<LeaseManager>(Environment{liveness, random}, *store, kWorkspaceId, policy,
+                                             options_here());
   }
 
   void pair(const Caller& who, const std::vector<WantedPath>& paths, const std::vector<std::string>& names) {
@@ -42,7 +43,7 @@ struct RedisSite {
   }
 
   SystemRandom random;
-  NoLiveness liveness;
+  ProcLiveness liveness{read_machine()};
   std::unique_ptr<Store> store;
   std::unique_ptr<LeaseManager> manager;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +25,12 @@ Site::Site(const std::string& folder) {
   store_ = std::move(*store);
   Policy policy = profile_named("agent")->policy;
   policy.leases_per_owner_max = 10'000'000;
-  manager_ = std::make_unique<LeaseManager>(Environment{liveness_, random_}, *store_, kWorkspaceId, policy);
+  manager_ = std::make_unique<LeaseManager>(Environment{liveness_, random_}, *store_, kWorkspaceId, policy,
+                                            options_here());
+}
+
+ManagerOptions options_here() {
+  return {.own_process = [machine = read_machine()] { return process_with_pid(machine, ::getpid()); }};
 }
 
 Caller caller(int number) {

@@ -6,6 +6,7 @@
 
 #include "engine/policy.h"
 #include "env/boottime_clock.h"
+#include "env/proc_liveness.h"
 #include "env/system_random.h"
 #include "manager/lease_manager.h"
 #include "store/sqlite/sqlite_store.h"
@@ -26,10 +27,8 @@ class Folder {
   std::string path_;
 };
 
-class NoLiveness final : public LivenessProbe {
- public:
-  Verdict look_at(const Process&) override { return {}; }
-};
+// Of a manager whose waiters can be seen, as those of one machine can.
+ManagerOptions options_here();
 
 // Ends the process if the store cannot be opened.
 class Site {
@@ -42,7 +41,7 @@ class Site {
  private:
   BoottimeClock clock_;
   SystemRandom random_;
-  NoLiveness liveness_;
+  ProcLiveness liveness_{read_machine()};
   std::unique_ptr<Store> store_;
   std::unique_ptr<LeaseManager> manager_;
 };

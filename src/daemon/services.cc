@@ -1,10 +1,12 @@
 #include "daemon/services.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
 #include "engine/policy.h"
+#include "env/processes.h"
 #include "open/read_configuration.h"
 #include "open/stores.h"
 #include "util/utf8.h"
@@ -76,12 +78,14 @@ Result<LeaseManager*> Services::manager(const std::string& asked, const std::str
   auto configuration = read_configuration(open_options(options), workspace_);
   if (!configuration) return give_up(configuration.error());
   const Policy policy = (*configuration)->policy_without_store();
-  manager =
-      std::make_unique<LeaseManager>(Environment{liveness_, random_}, *shared_->store, workspace, policy,
-                                     ManagerOptions{.configuration = std::move(*configuration),
-                                                    .cleans_up = false,
-                                                    .log = log_,
-                                                    .rooms = shared_->rooms});
+  manager = std::make_unique<LeaseManager>(
+      Environment{liveness_, random_}, *shared_->store, workspace, policy,
+      ManagerOptions{
+          .configuration = std::move(*configuration),
+          .cleans_up = false,
+          .log = log_,
+          .rooms = shared_->rooms,
+          .own_process = [machine = shared_->machine] { return process_with_pid(machine, ::getpid()); }});
   return manager.get();
 }
 

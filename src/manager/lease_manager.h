@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -30,6 +31,8 @@ struct ManagerOptions {
   bool cleans_up = true;         // False: somebody else does, and acquires never.
   LogSink log;                   // Empty: nothing is logged.
   std::shared_ptr<Rooms> rooms;  // Of the process; nothing: of this manager alone.
+  // Who waits here, where a request does not say. Empty: nobody that others could look for.
+  std::function<std::optional<Process>()> own_process;
 };
 
 // The client that works on a store of its own process. The contract of each call is Client's.

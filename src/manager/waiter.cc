@@ -104,6 +104,7 @@ void Waiter::begin() {
   if (auto refused = manager_.refused_by_room(request_)) return finish(std::move(*refused));
   ticket_ = manager_.new_group();
   if (until_ == Until::decided && request_.wait) {
+    if (const auto& self = manager_.options_.own_process; self && !request_.waiter) request_.waiter = self();
     // Opened before the ticket exists, so that no ring is missed.
     if (!listen()) return;
   }

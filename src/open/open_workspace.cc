@@ -218,11 +218,14 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   const WorkspaceScope scope = opened.workspace.scope.value_or((*scheme)->scope);
   opened.machine = service->shared->machine;
   opened.id = workspace_id(opened.workspace, scope, opened.machine.machine_id);
-  service->manager.emplace(
-      Environment{service->liveness, service->random}, *service->shared->store, opened.id,
-      opened.configuration->policy_without_store(),
-      ManagerOptions{
-          .configuration = opened.configuration, .log = options.log, .rooms = service->shared->rooms});
+  service->manager.emplace(Environment{service->liveness, service->random}, *service->shared->store,
+                           opened.id, opened.configuration->policy_without_store(),
+                           ManagerOptions{.configuration = opened.configuration,
+                                          .log = options.log,
+                                          .rooms = service->shared->rooms,
+                                          .own_process = [machine = opened.machine] {
+                                            return process_with_pid(machine, ::getpid());
+                                          }});
   opened.service = std::move(service);
   return std::make_unique<LocalWorkspace>(std::move(opened));
 }
