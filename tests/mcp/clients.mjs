@@ -84,6 +84,9 @@ const gate = await call(ann, 'lease_gate', {paths: ['src/a.ts']});
 assert.equal(gate.structuredContent.code, 'retry_later');
 const moved = await call(bob, 'lease_transfer', {to: about.name, to_session: 'ann', paths: ['src/a.ts']});
 assert.ok(!moved.isError, JSON.stringify(moved));
+// What was handed over goes with its tests, and is the new owner's to give back.
+const back = await call(ann, 'lease_release', {all: true});
+assert.equal(back.structuredContent.outcomes.length, 2);
 const history = await call(ann, 'lease_history', {path: 'src/a.ts'});
 assert.ok(history.structuredContent.events.length >= 3);
 
@@ -91,9 +94,12 @@ assert.ok(history.structuredContent.events.length >= 3);
 const {resources} = await ann.listResources();
 assert.equal(resources[0].uri, 'lease://board');
 const board = await ann.readResource({uri: 'lease://board'});
-assert.ok(JSON.parse(board.contents[0].text).leases.length > 0);
+assert.deepEqual(JSON.parse(board.contents[0].text).leases, []);
 
 await assert.rejects(call(ann, 'no_such_tool', {}));
+
+// Still held when its client goes.
+assert.ok(!(await call(bob, 'lease_acquire', {paths: ['docs/x.md']})).isError);
 
 await ann.close();
 await bob.close();
