@@ -39,7 +39,7 @@ Result<InitRequest> request_of(const Call& call) {
   auto workspace = find_workspace(*place);
   if (!workspace) return fail(workspace.error());
 
-  InitRequest request = {.workspace = std::move(*workspace)};
+  InitRequest request = {.workspace = std::move(*workspace), .variables = environment};
   request.wishes = wishes_of(request.workspace);
   const bool uninstall = arguments.has("uninstall");
   const auto agents = arguments.text("agents");

@@ -23,8 +23,27 @@ std::unexpected<Error> not_understood(const std::string& path, const Error& erro
               fmt::format("{}:{}. Nothing was changed.", in_sentence(path), error.message));
 }
 
+FileChange* planned_at(InitPlan& plan, const std::string& path) {
+  for (InitStep& step : plan) {
+    auto* const change = std::get_if<FileChange>(&step);
+    if (change != nullptr && change->path == path) return change;
+  }
+  return nullptr;
+}
+
+// What a file has when all that is planned so far is done.
+Result<FileText> text_at(InitPlan& plan, const std::string& path) {
+  const FileChange* const planned = planned_at(plan, path);
+  return planned == nullptr ? read_settings(path) : planned->after;
+}
+
 void add_if_needed(InitPlan& plan, FileChange change) {
-  if (change.is_needed()) plan.emplace_back(std::move(change));
+  FileChange* const planned = planned_at(plan, change.path);
+  if (planned != nullptr) {
+    planned->after = std::move(change.after);
+  } else if (change.is_needed()) {
+    plan.emplace_back(std::move(change));
+  }
 }
 
 FileChange change_at(const std::string& root, std::string_view place, FileText before, FileText after) {
@@ -36,7 +55,7 @@ FileChange change_at(const std::string& root, std::string_view place, FileText b
 // places.
 Result<bool> plan_codex_toml(const InitRequest& request, bool install, InitPlan& plan) {
   const std::string path = join(request.workspace.root, kCodexToml);
-  auto text = read_settings(path);
+  auto text = text_at(plan, path);
   if (!text) return fail(text.error());
   const auto has_hooks = has_codex_hooks(*text);
   if (!has_hooks) return not_understood(path, has_hooks.error());
@@ -50,7 +69,7 @@ Result<bool> plan_codex_toml(const InitRequest& request, bool install, InitPlan&
 
 Result<void> plan_groups(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
   const std::string path = join(request.workspace.root, hooks_file(host));
-  auto text = read_settings(path);
+  auto text = text_at(plan, path);
   if (!text) return fail(text.error());
   FileText after;
   if (install) {
@@ -98,24 +117,27 @@ Result<void> plan_host(const InitRequest& request, HookHost host, bool install, 
   return plan_groups(request, host, install, plan);
 }
 
-// Behind the hooks: Codex may have both in one file.
+std::string value_of(const Lookup& variables, std::string_view name) {
+  const char* const value = variables && !name.empty() ? variables(std::string(name).c_str()) : nullptr;
+  return value == nullptr ? "" : value;
+}
+
+// A host may have its hooks in the same file: ours goes in behind them, and comes out before them.
 Result<void> plan_server(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
-  if (servers_file(host).empty()) return {};
-  const std::string path = join(request.workspace.root, servers_file(host));
-  FileChange* planned = nullptr;
-  for (InitStep& step : plan) {
-    auto* const change = std::get_if<FileChange>(&step);
-    if (change != nullptr && change->path == path) planned = change;
-  }
-  auto text = planned == nullptr ? read_settings(path) : Result<FileText>(planned->after);
+  const ServersFile file = servers_file(host);
+  const std::string base = file.in_home ? value_of(request.variables, "HOME") : request.workspace.root;
+  const std::string elsewhere = value_of(request.variables, file.variable);
+  if (base.empty() && elsewhere.empty()) return {};
+  const std::string path = elsewhere.empty() ? join(base, file.path) : elsewhere;
+  const auto text = text_at(plan, path);
   if (!text) return fail(text.error());
-  auto after = install ? with_server(*text, host) : without_server(*text, host);
+  const std::string& root = request.workspace.root;
+  auto after = install ? with_server(*text, host, root) : without_server(*text, host, root);
   if (!after) return not_understood(path, after.error());
-  if (planned != nullptr) {
-    planned->after = *std::move(after);
-  } else {
-    add_if_needed(plan, change_at(request.workspace.root, servers_file(host), *text, *after));
-  }
+  FileChange change = change_at(base, file.path, *text, *std::move(after));
+  change.path = path;
+  if (!elsewhere.empty()) change.own_folders = 0;
+  add_if_needed(plan, std::move(change));
   return {};
 }
 
@@ -137,11 +159,6 @@ Result<void> move(const FileMove& step) {
 }
 
 bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-
-std::string value_of(const Lookup& variables, std::string_view name) {
-  const char* const value = variables(std::string(name).c_str());
-  return value == nullptr ? "" : value;
-}
 
 bool is_set(const Workspace& workspace, std::string_view name) {
   const TomlValue* value = workspace.config.find(name);
@@ -178,8 +195,8 @@ Result<InitPlan> plan_install(const InitRequest& request) {
 Result<InitPlan> plan_uninstall(const InitRequest& request) {
   InitPlan plan;
   for (const HookHost host : request.hosts) {
-    if (auto done = plan_host(request, host, false, plan); !done) return fail(done.error());
     if (auto done = plan_server(request, host, false, plan); !done) return fail(done.error());
+    if (auto done = plan_host(request, host, false, plan); !done) return fail(done.error());
   }
   if (request.git) {
     auto hooks = plan_without_git_hooks(*request.git);
@@ -223,7 +240,7 @@ std::vector<HookHost> installed_hosts(const std::string& root, const Lookup& var
   std::vector<HookHost> hosts;
   for (const HookHost host : all_hosts()) {
     const HostSigns& signs = signs_of(host);
-    std::string home = signs.home_variable.empty() ? "" : value_of(variables, signs.home_variable);
+    std::string home = value_of(variables, signs.home_variable);
     if (home.empty()) home = join(value_of(variables, "HOME"), signs.home_folder);
     if (on_path(signs.program, variables) || is_there(home) || is_there(join(root, signs.project_folder)))
       hosts.push_back(host);

@@ -17,12 +17,16 @@
 
 namespace leasehold {
 
+// How variables are looked up, like getenv(3).
+using Lookup = std::function<const char*(const char* name)>;
+
 struct InitRequest {
   Workspace workspace;
   std::vector<HookHost> hosts;
   HookWishes wishes;
   std::optional<GitPlace> git;    // Nothing: hooks of git are left alone.
   bool project_settings = false;  // Also make, or take away, .leasehold.toml.
+  Lookup variables;               // For where the user's home is. Empty: nothing is changed there.
 };
 
 // Only what the project says: its hooks are for everybody who works on it.
@@ -37,9 +41,6 @@ Result<InitPlan> plan_uninstall(const InitRequest& request);
 
 // Stops at the first step that fails; those before it stay done, and running it again does the rest.
 Result<void> carry_out(const InitPlan& plan, const std::string& root);
-
-// How variables are looked up, like getenv(3).
-using Lookup = std::function<const char*(const char* name)>;
 
 // The agents that are on PATH, have a folder in the user's home or left one in this project.
 std::vector<HookHost> installed_hosts(const std::string& root, const Lookup& variables);

@@ -50,7 +50,10 @@ class Init : public testing::Test {
   InitRequest request(bool git = false) const {
     InitRequest request = {.workspace = *find_workspace(folder.path()),
                            .hosts = {all_hosts().begin(), all_hosts().end()},
-                           .project_settings = true};
+                           .project_settings = true,
+                           .variables = [this](const char* name) {
+                             return std::string_view(name) == "HOME" ? folder.path().c_str() : nullptr;
+                           }};
     if (git) {
       auto place = find_git_place(folder.path(), request.workspace.git_common_dir);
       EXPECT_TRUE(place) << (place ? "" : place.error().message);
@@ -116,6 +119,35 @@ TEST_F(Init, SettingsOfOthersComeBackByteForByte) {
   EXPECT_NE(fs::status(path(".clinerules/hooks/PreToolUse")).permissions() & fs::perms::owner_exec,
             fs::perms::none);
   for (const HookHost host : all_hosts()) EXPECT_TRUE(calls_us(folder.path(), host)) << word(host);
+}
+
+TEST_F(Init, EveryAgentIsToldOfTheServerWhereItReadsServers) {
+  write(".gemini/settings.json", "{}");
+  write(".codeium/windsurf/mcp_config.json", "{\"mcpServers\": {\"other\": {\"command\": \"x\"}}}");
+  write(".cline/data/settings/cline_mcp_settings.json", "");
+  write(".github/mcp.json", "{\n}\n");
+  expect_that_everything_comes_back();
+
+  install();
+  const std::map<std::string, std::string> files = {
+      {".mcp.json", R"("args": ["mcp"]})"},
+      {".codex/config.toml", "[mcp_servers.lease]"},
+      {".gemini/settings.json", R"("args": ["mcp"]})"},
+      {".github/mcp.json", R"("args": ["mcp"], "tools": ["*"]})"},
+      {".cursor/mcp.json", R"("args": ["mcp"]})"},
+      {"opencode.json", R"("command": ["lease", "mcp"]})"},
+      {".codeium/windsurf/mcp_config.json", R"("args": ["mcp", "-C", ")" + folder.path() + "\"]}"},
+      {".cline/data/settings/cline_mcp_settings.json", R"("args": ["mcp", "-C", ")" + folder.path() + "\"]}"},
+  };
+  for (const auto& [name, entry] : files) EXPECT_TRUE(text(name).contains(entry)) << name << text(name);
+}
+
+TEST_F(Init, WithoutAHomeNothingIsLookedForThere) {
+  write(".codeium/windsurf/mcp_config.json", "no JSON");
+  InitRequest here = request();
+  here.variables = nullptr;
+
+  EXPECT_TRUE(plan_install(here));
 }
 
 TEST_F(Init, AHookFileThatIsNotOursIsLeftAloneAndSaid) {

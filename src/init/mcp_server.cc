@@ -1,6 +1,8 @@
 #include "init/mcp_server.h"
 
 #include <algorithm>
+#include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
 
 #include "init/codex_toml.h"
 #include "init/json_spans.h"
@@ -11,26 +13,31 @@ namespace {
 // What a JSON file of servers has. Each spelling is one that only we write, so that the text tells what it
 // was before.
 struct Spelling {
-  std::string_view file;
   std::string_view member;  // Under which the servers are.
-  std::string_view value;
+  std::string value;
 
-  std::string entry() const { return "\n    \"lease\": " + std::string(value); }
+  std::string entry() const { return "\n    \"lease\": " + value; }
   std::string servers() const { return "\n  \"" + std::string(member) + "\": {" + entry() + "\n  }"; }
   std::string whole_file() const { return "{" + servers() + "\n}\n"; }
+  std::string in_empty_file() const { return "{ " + servers() + "\n}\n"; }
 };
 
-constexpr std::string_view kCommand = R"({"command": "lease", "args": ["mcp"]})";
-constexpr Spelling kClaude = {".mcp.json", "mcpServers", kCommand};
-constexpr Spelling kCursor = {".cursor/mcp.json", "mcpServers", kCommand};
-constexpr Spelling kOpenCode = {"opencode.json", "mcp", R"({"type": "local", "command": ["lease", "mcp"]})"};
+// Stands before ours where nothing else is.
+constexpr const char* kInEmptyObject = "  ";
 
-// Null: it has none of these; Codex's is TOML, others read servers only from the user's home.
-const Spelling* spelling_of(HookHost host) {
-  if (host == HookHost::claude_code) return &kClaude;
-  if (host == HookHost::cursor) return &kCursor;
-  if (host == HookHost::opencode) return &kOpenCode;
-  return nullptr;
+Spelling spelling_of(HookHost host, const std::string& root) {
+  switch (host) {
+    case HookHost::opencode:
+      return {"mcp", R"({"type": "local", "command": ["lease", "mcp"]})"};
+    case HookHost::copilot:
+      return {"mcpServers", R"({"type": "local", "command": "lease", "args": ["mcp"], "tools": ["*"]})"};
+    case HookHost::windsurf:
+    case HookHost::cline:
+      return {"mcpServers", R"({"command": "lease", "args": ["mcp", "-C", )" +
+                                boost::json::serialize(boost::json::string(root)) + "]}"};
+    default:
+      return {"mcpServers", R"({"command": "lease", "args": ["mcp"]})"};
+  }
 }
 
 constexpr std::string_view kTable = "[mcp_servers.lease]";
@@ -46,7 +53,7 @@ Result<FileText> with_json_entry(const FileText& text, const Spelling& ours) {
   if (!text) return ours.whole_file();
   const auto spans = json_spans(*text);
   if (!spans) return fail(spans.error());
-  if (!*spans) return *text + ours.whole_file();
+  if (!*spans) return *text + ours.in_empty_file();
   const JsonSpan& root = **spans;
   if (root.kind != '{') return not_an_object(*text, root.begin, "the file");
   const JsonMember* const servers = root.find(ours.member);
@@ -54,16 +61,18 @@ Result<FileText> with_json_entry(const FileText& text, const Spelling& ours) {
   if (around.kind != '{') return not_an_object(*text, around.begin, ours.member);
   if (servers != nullptr && around.find("lease") != nullptr) return text;
   std::string with = *text;
-  with.insert(around.begin + 1,
-              (servers == nullptr ? ours.servers() : ours.entry()) + (around.members.empty() ? "" : ","));
+  const std::string piece = servers == nullptr ? ours.servers() : ours.entry();
+  // Else an empty object that ends in a line of its own would look like a file of ours.
+  with.insert(around.begin + 1, around.members.empty() ? kInEmptyObject + piece : piece + ",");
   return with;
 }
 
 Result<FileText> without_json_entry(const FileText& text, const Spelling& ours) {
   if (!text || *text == ours.whole_file()) return FileText();
   // One that somebody put another behind or in front of, too.
-  for (const std::string& piece : {ours.whole_file(), ours.servers() + ",", ours.servers(),
-                                   ours.entry() + ",", "," + ours.entry(), ours.entry()}) {
+  for (const std::string& piece :
+       {ours.in_empty_file(), kInEmptyObject + ours.servers(), ours.servers() + ",", ours.servers(),
+        kInEmptyObject + ours.entry(), ours.entry() + ",", "," + ours.entry(), ours.entry()}) {
     const std::size_t at = text->find(piece);
     if (at == std::string::npos) continue;
     std::string without = *text;
@@ -98,22 +107,35 @@ Result<FileText> without_toml_entry(const FileText& text) {
 
 }  // namespace
 
-std::string_view servers_file(HookHost host) {
-  if (host == HookHost::codex) return kCodexToml;
-  const Spelling* const ours = spelling_of(host);
-  return ours == nullptr ? std::string_view() : ours->file;
+ServersFile servers_file(HookHost host) {
+  switch (host) {
+    case HookHost::claude_code:
+      return {".mcp.json"};
+    case HookHost::codex:
+      return {kCodexToml};
+    case HookHost::gemini:
+      return {hooks_file(host)};
+    case HookHost::copilot:
+      return {".github/mcp.json"};
+    case HookHost::cursor:
+      return {".cursor/mcp.json"};
+    case HookHost::opencode:
+      return {"opencode.json"};
+    case HookHost::windsurf:
+      return {".codeium/windsurf/mcp_config.json", true};
+    case HookHost::cline:
+      return {".cline/data/settings/cline_mcp_settings.json", true, "CLINE_MCP_SETTINGS_PATH"};
+  }
+  return {};
 }
 
-Result<FileText> with_server(const FileText& text, HookHost host) {
-  if (host == HookHost::codex) return with_toml_entry(text);
-  const Spelling* const ours = spelling_of(host);
-  return ours == nullptr ? text : with_json_entry(text, *ours);
+Result<FileText> with_server(const FileText& text, HookHost host, const std::string& root) {
+  return host == HookHost::codex ? with_toml_entry(text) : with_json_entry(text, spelling_of(host, root));
 }
 
-Result<FileText> without_server(const FileText& text, HookHost host) {
-  if (host == HookHost::codex) return without_toml_entry(text);
-  const Spelling* const ours = spelling_of(host);
-  return ours == nullptr ? text : without_json_entry(text, *ours);
+Result<FileText> without_server(const FileText& text, HookHost host, const std::string& root) {
+  return host == HookHost::codex ? without_toml_entry(text)
+                                 : without_json_entry(text, spelling_of(host, root));
 }
 
 }  // namespace leasehold

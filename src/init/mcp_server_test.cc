@@ -15,44 +15,56 @@ class McpServerEntry : public testing::TestWithParam<Before> {};
 INSTANTIATE_TEST_SUITE_P(
     Files, McpServerEntry,
     testing::Values(Before{HookHost::claude_code, {}}, Before{HookHost::claude_code, "{}"},
+                    Before{HookHost::claude_code, "{\n}\n"},
+                    Before{HookHost::claude_code, "{\n  \"mcpServers\": {\n  }\n}\n"},
                     Before{HookHost::claude_code, "{\n  \"other\": 1\n}\n"},
                     Before{HookHost::claude_code, "{\"mcpServers\": {}}\n"},
                     Before{HookHost::claude_code,
                            "{\"mcpServers\": {\"a\": {\"command\": \"a\"}}, \"b\": []}"},
                     Before{HookHost::cursor, {}}, Before{HookHost::opencode, "{\n  \"provider\": {}\n}\n"},
+                    Before{HookHost::copilot, {}}, Before{HookHost::windsurf, "{\"mcpServers\":{}}"},
+                    Before{HookHost::cline, "\n"}, Before{HookHost::gemini, "{\"hooks\": {}}"},
                     Before{HookHost::codex, {}}, Before{HookHost::codex, "model = \"x\"\n"},
                     Before{HookHost::codex, "[mcp_servers.other]\ncommand = \"x\""}));
 
 TEST_P(McpServerEntry, IsPutInOnceAndTakenOutWithoutATrace) {
-  const auto with = with_server(GetParam().text, GetParam().host);
+  const auto with = with_server(GetParam().text, GetParam().host, "/p");
 
   ASSERT_TRUE(with && *with);
   EXPECT_NE(*with, GetParam().text);
-  EXPECT_EQ(*with_server(*with, GetParam().host), *with);
-  EXPECT_EQ(*without_server(*with, GetParam().host), GetParam().text);
+  EXPECT_EQ(*with_server(*with, GetParam().host, "/p"), *with);
+  EXPECT_EQ(*without_server(*with, GetParam().host, "/p"), GetParam().text);
 }
 
 TEST(McpServerEntry, OnesOwnEntryOfThatNameStays) {
   const FileText own = R"({"mcpServers": {"lease": {"command": "/opt/lease", "args": ["mcp"]}}})";
 
-  EXPECT_EQ(*with_server(own, HookHost::claude_code), own);
-  EXPECT_EQ(*without_server(own, HookHost::claude_code), own);
+  EXPECT_EQ(*with_server(own, HookHost::claude_code, "/p"), own);
+  EXPECT_EQ(*without_server(own, HookHost::claude_code, "/p"), own);
+}
+
+TEST(McpServerEntry, InAFileForAllProjectsEachTakesOutItsOwn) {
+  const FileText file = *with_server({}, HookHost::windsurf, "/a \"b\"");
+
+  EXPECT_EQ(*with_server(file, HookHost::windsurf, "/other"), file);
+  EXPECT_EQ(*without_server(file, HookHost::windsurf, "/other"), file);
+  EXPECT_EQ(*without_server(file, HookHost::windsurf, "/a \"b\""), FileText());
 }
 
 TEST(McpServerEntry, ComesOutFromAmongLaterOnes) {
-  const FileText file = *with_server({}, HookHost::claude_code);
+  const FileText file = *with_server({}, HookHost::claude_code, "/p");
   std::string behind = *file;
   behind.replace(behind.find("\n  }"), 0, ",\n    \"other\": {}");
 
-  EXPECT_EQ(*without_server(behind, HookHost::claude_code),
+  EXPECT_EQ(*without_server(behind, HookHost::claude_code, "/p"),
             "{\n  \"mcpServers\": {\n    \"other\": {}\n  }\n}\n");
 }
 
 TEST(McpServerEntry, AFileThatIsNotWhatTheAgentTakesIsNotTouched) {
   for (const char* wrong : {"[]", "{", R"({"mcpServers": []})"}) {
-    EXPECT_FALSE(with_server(wrong, HookHost::claude_code)) << wrong;
+    EXPECT_FALSE(with_server(wrong, HookHost::claude_code, "/p")) << wrong;
   }
-  EXPECT_FALSE(with_server("no toml", HookHost::codex));
+  EXPECT_FALSE(with_server("no toml", HookHost::codex, "/p"));
 }
 
 }  // namespace
