@@ -8,31 +8,20 @@
 #include "engine/acquire.h"
 #include "engine/instruct.h"
 #include "engine/release.h"
-#include "engine/validate.h"
+#include "manager/gate_waiter.h"
 #include "manager/logging.h"
 #include "manager/run.h"
 
 namespace leasehold {
 namespace {
 
-using SteadyTime = std::chrono::steady_clock::time_point;
-using namespace std::chrono_literals;
-
-// A bell may be lost with the process that was to ring it.
-constexpr Duration kLookAgain = 5s;
-
-bool is_over(const Denied& denied) {
-  if (denied.code != Code::retry_later && denied.code != Code::halted) return true;
-  return std::ranges::any_of(denied.contentions,
-                             [](const Contention& one) { return one.state == ContentionState::abandoned; });
-}
-
-// Until one of them is readable, or `until`. True if it was `cancelled`.
-bool sleep_on(std::vector<pollfd> fds, int cancelled, SteadyTime until) {
-  fds.push_back({cancelled, POLLIN, 0});  // A negative one is passed over.
-  const auto left = std::chrono::ceil<Duration>(until - std::chrono::steady_clock::now());
-  poll(fds.data(), fds.size(), static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000)));
-  return fds.back().revents != 0;
+// Until one of them is readable, or so much time has passed. True if it was `cancelled`.
+bool sleep_on(const Waiter::Pause& pause, int cancelled) {
+  std::vector<pollfd> fds = {{cancelled, POLLIN, 0}};  // A negative one is passed over.
+  for (const int fd : pause.fds) fds.push_back({fd, POLLIN, 0});
+  poll(fds.data(), fds.size(),
+       static_cast<int>(std::clamp<std::int64_t>(pause.at_most.count(), 0, 1'000'000)));
+  return fds.front().revents != 0;
 }
 
 }  // namespace
@@ -56,32 +45,16 @@ Result<GateAnswer> LeaseManager::gate(const GateRequest& request) {
 Result<GateAnswer> LeaseManager::gate_and_wait(const GateRequest& request, Duration at_most,
                                                const std::function<void(const GateAnswer&)>& denied,
                                                int cancelled) {
-  const SteadyTime deadline = std::chrono::steady_clock::now() + at_most_a_year(at_most);
+  GateWaiter waiter(*this, store_, request, at_most);
   Code last = Code::busy;
   for (;;) {
-    Result<GateAnswer> answer = gate(request);
-    const Denied* refusal = answer ? std::get_if<Denied>(&answer->decision) : nullptr;
-    if (refusal == nullptr || is_over(*refusal)) return answer;
-    if (denied && refusal->code != last) denied(*answer);
-    last = refusal->code;
-
-    SteadyTime until = std::chrono::steady_clock::now();
-    std::vector<std::unique_ptr<Bell>> bells;
-    std::vector<pollfd> fds;
-    if (refusal->code == Code::retry_later) {
-      // Nothing that happens before changes the answer.
-      until += std::chrono::ceil<Duration>(refusal->retry_at - answer->at);
-    } else {
-      until += kLookAgain;
-      for (const Contention& one : refusal->contentions) {
-        auto bell = store_.listen({one.id});
-        if (!bell) return fail(bell.error());
-        fds.push_back({(*bell)->fd(), POLLIN, 0});
-        bells.push_back(std::move(*bell));
-      }
-    }
-    if (std::chrono::steady_clock::now() >= deadline) return answer;
-    if (sleep_on(std::move(fds), cancelled, std::min(until, deadline))) return answer;
+    waiter.look();
+    if (waiter.answer()) return *waiter.answer();
+    const GateAnswer& said = waiter.denial();
+    const Code code = std::get<Denied>(said.decision).code;
+    if (denied && code != last) denied(said);
+    last = code;
+    if (sleep_on(waiter.pause(), cancelled)) return said;
   }
 }
 
