@@ -18,8 +18,6 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 
-#include "daemon/events.h"
-
 namespace leasehold::daemon {
 namespace {
 
@@ -124,11 +122,11 @@ class Connection {
     lowest(stream_).expires_never();
     const auto& message = parser.get();
     const bool keep_alive = message.keep_alive() && !server_.is_stopping;
-    std::optional<Streaming> events;
+    std::unique_ptr<Teller> stream;
     Response response;
-    co_await answer(message, response, events);
-    if (events) {
-      co_await stream_events(*events);
+    co_await answer(message, response, stream);
+    if (stream) {
+      co_await tell(*stream);
       co_return false;
     }
     if (message.method() == http::verb::head) response.body.clear();
@@ -138,7 +136,7 @@ class Connection {
   }
 
   asio::awaitable<void> answer(const http::request<http::string_body>& message, Response& response,
-                               std::optional<Streaming>& events) {
+                               std::unique_ptr<Teller>& stream) {
     Result<Request> request = read_request(message);
     if (!request) {
       response = problem(request.error());
@@ -151,7 +149,7 @@ class Connection {
       co_return;
     }
     request->principal = *std::move(principal);
-    co_await respond(server_, *request, socket(), response, events);
+    co_await respond(server_, *request, socket(), response, stream);
   }
 
   asio::awaitable<bool> write(const Response& response, bool keep_alive) {
@@ -168,19 +166,21 @@ class Connection {
     co_return !failed;
   }
 
-  asio::awaitable<void> stream_events(const Streaming& from) {
+  asio::awaitable<void> tell(Teller& teller) {
     std::string text =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n"
         "X-Accel-Buffering: no\r\nConnection: close\r\n\r\n";
-    EventTeller teller(server_, from);
-    while (!server_.is_stopping && !has_left(socket())) {
+    bool more = true;
+    while (!has_left(socket()) && !(more && server_.is_stopping)) {
       if (!text.empty()) {
         const bool written = co_await write(text);
-        if (!written) co_return;
+        if (!written) break;
       }
+      if (!more) co_return;
       text.clear();
-      co_await teller.next(socket(), text);
+      more = co_await teller.next(socket(), text);
     }
+    co_await teller.hang_up();
   }
 
   ServerState& server_;

@@ -64,26 +64,25 @@ Heard hear(LeaseManager& manager, std::uint64_t after) {
 
 }  // namespace
 
-asio::awaitable<void> EventTeller::next(int socket, std::string& text) {
+asio::awaitable<bool> EventTeller::next(int socket, std::string& text) {
   const std::uint64_t before = server_.batches;
   Heard heard;
-  Task job = [&heard, this] {
-    heard = began_ ? hear(*from_.manager, from_.from.after) : begin(*from_.manager, from_.from);
-  };
+  Task job = [&heard, this] { heard = began_ ? hear(manager_, from_.after) : begin(manager_, from_); };
   co_await run_on(server_.reader, job);
   const auto now = std::chrono::steady_clock::now();
   if (!heard.error) {
     began_ = true;
-    from_.from.after = heard.latest;
+    from_.after = heard.latest;
   }
   text = heard.text;
   if (text.empty() && now - last_said_ >= kComment) text = ": still here\n\n";
   if (!text.empty()) {
     last_said_ = now;
-    co_return;
+    co_return true;
   }
   const std::vector<int> fds(1, socket);
   if (before == server_.batches) co_await sleep_on(server_, fds, kLookAgain);
+  co_return true;
 }
 
 }  // namespace leasehold::daemon

@@ -10,17 +10,18 @@ namespace leasehold::daemon {
 
 // Tells one listener. It hears all that is held first (event: snapshot), unless it says where it was and
 // nothing since then is forgotten; then each event once, in order.
-class EventTeller {
+class EventTeller final : public Teller {
  public:
-  EventTeller(ServerState& server, const Streaming& from) : server_(server), from_(from) {}
+  EventTeller(ServerState& server, LeaseManager& manager, const EventStream& from)
+      : server_(server), manager_(manager), from_(from) {}
 
-  // The next text to send: events, a snapshot, or now and then a comment that keeps the connection alive.
-  // Empty: nothing; ask again.
-  asio::awaitable<void> next(int socket, std::string& text);
+  // Events, a snapshot, or now and then a comment that keeps the connection alive.
+  asio::awaitable<bool> next(int socket, std::string& text) override;
 
  private:
   ServerState& server_;
-  Streaming from_;
+  LeaseManager& manager_;
+  EventStream from_;
   bool began_ = false;
   std::chrono::steady_clock::time_point last_said_ = std::chrono::steady_clock::now();
 };

@@ -14,6 +14,9 @@
 #include <set>
 #include <utility>
 
+#include "daemon/events.h"
+#include "daemon/mcp.h"
+#include "daemon/mcp_sessions.h"
 #include "daemon/openapi.h"
 #include "daemon/routes.h"
 #include "daemon/server_state.h"
@@ -197,7 +200,8 @@ ServerState::ServerState(asio::io_context& loop, Services& all, Log& lines, Door
       log(lines),
       door(std::move(entrance)),
       writer(all.store(), options_of(*this, true)),
-      reader(all.store(), options_of(*this, false)) {}
+      reader(all.store(), options_of(*this, false)),
+      mcp_sessions(std::make_shared<McpSessions>()) {}
 
 asio::awaitable<Result<void>> run_on(Worker& worker, Task& call, Task& undo) {
   return asio::async_initiate<const asio::use_awaitable_t<>, void(Result<void>)>(
@@ -262,9 +266,13 @@ asio::awaitable<bool> respond_to_anybody(ServerState& server, const Request& req
 }
 
 asio::awaitable<void> respond(ServerState& server, const Request& request, int socket, Response& response,
-                              std::optional<Streaming>& stream) {
+                              std::unique_ptr<Teller>& stream) {
   if (request.path == "/metrics") {
     response = co_await metrics(server);
+    co_return;
+  }
+  if (request.path == "/mcp") {
+    co_await respond_mcp(server, request, socket, response, stream);
     co_return;
   }
   const auto began = std::chrono::steady_clock::now();
@@ -280,9 +288,7 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
     co_return;
   }
   if (work->events) {
-    stream.emplace();
-    stream->manager = manager;
-    stream->from = *work->events;
+    stream = std::make_unique<EventTeller>(server, *manager, *work->events);
     co_return;
   }
   const std::shared_ptr<Waiter> waiter = work->waiter;

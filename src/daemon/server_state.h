@@ -29,6 +29,8 @@ struct Guest {
   bool is_idle = true;          // Nothing it asked for is being done.
 };
 
+class McpSessions;
+
 struct ServerState {
   ServerState(asio::io_context& loop, Services& all, Log& lines, Door entrance);
 
@@ -47,6 +49,7 @@ struct ServerState {
   std::uint64_t batches = 0;  // Rises with whatever was written here.
   // Wakes all that wait, when there is nothing to wait for any more.
   std::list<asio::steady_timer*> sleepers;
+  std::shared_ptr<McpSessions> mcp_sessions;
 };
 
 // Has the worker do it. Ends on the loop's thread, after the commit.
@@ -63,13 +66,23 @@ asio::awaitable<void> sleep_on(ServerState& server, const std::vector<int>& fds,
 // What everybody may ask, known or not. False: it is something else.
 asio::awaitable<bool> respond_to_anybody(ServerState& server, const Request& request, Response& response);
 
-// The response to a request; unless it is a stream of events, which `stream` then names.
-struct Streaming {
-  LeaseManager* manager = nullptr;
-  EventStream from;
+// A response that comes piece by piece: Server-Sent Events.
+class Teller {
+ public:
+  Teller() = default;
+  Teller(const Teller&) = delete;
+  Teller& operator=(const Teller&) = delete;
+  virtual ~Teller() = default;
+
+  // The next text to send. Empty: nothing; ask again. False: that was all.
+  virtual asio::awaitable<bool> next(int socket, std::string& text) = 0;
+  // Nobody listens any more, or the server stops.
+  virtual asio::awaitable<void> hang_up() { co_return; }
 };
+
+// The response to a request; unless it is a stream, which `stream` then tells.
 asio::awaitable<void> respond(ServerState& server, const Request& request, int socket, Response& response,
-                              std::optional<Streaming>& stream);
+                              std::unique_ptr<Teller>& stream);
 
 // Whether the other end has hung up.
 bool has_left(int socket);

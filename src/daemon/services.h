@@ -33,6 +33,7 @@ class Services {
   const std::vector<std::string>& notes() const { return notes_; }
   bool is_embedded() const { return store_url_.starts_with("sqlite:"); }
   const PairRules& pairs() const { return pairs_; }
+  const Workspace& workspace() const { return workspace_; }  // The default one, on this disk.
 
   // An empty name: the default one. Errors: invalid_argument, limit_exceeded, config_error.
   Result<LeaseManager*> manager(const std::string& workspace, const std::string& profile);

@@ -66,13 +66,11 @@ void Desk::give_back(const std::vector<LeaseId>& ids) {
   for (const LeaseId& id : ids) granted_.erase(id);
 }
 
-void Desk::end() {
-  std::vector<LeaseId> ids;
-  {
-    const std::lock_guard lock(mutex_);
-    ids.assign(granted_.begin(), granted_.end());
-  }
-  give_back(ids);
+std::vector<LeaseId> Desk::granted() {
+  const std::lock_guard lock(mutex_);
+  return {granted_.begin(), granted_.end()};
 }
+
+void Desk::end() { give_back(granted()); }
 
 }  // namespace leasehold::mcp

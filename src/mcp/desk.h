@@ -46,6 +46,7 @@ class Desk {
   // Which of them this server was granted just now. Remembered, so that end() gives them back.
   std::vector<LeaseId> note_granted(const std::vector<Lease>& leases);
   void give_back(const std::vector<LeaseId>& ids);
+  std::vector<LeaseId> granted();
   // Gives back what is still held of all that was granted, and nothing else of the session.
   void end();
 

@@ -18,6 +18,7 @@ inline constexpr int kMethodNotFound = -32601;
 inline constexpr int kInvalidParams = -32602;
 inline constexpr int kInternalError = -32603;
 inline constexpr int kResourceNotFound = -32002;  // Up to 2025-11-25.
+inline constexpr int kHeaderMismatch = -32020;
 inline constexpr int kUnsupportedVersion = -32022;
 
 // A request that could not be understood or served. What a tool refuses is no fault: it is the tool's result.

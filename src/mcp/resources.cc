@@ -8,6 +8,7 @@
 
 #include "mcp/arguments.h"
 #include "model/scope.h"
+#include "util/percent.h"
 #include "wire/answer_json.h"
 
 namespace leasehold::mcp {
@@ -23,28 +24,6 @@ constexpr std::string_view kJson = "application/json";
 constexpr int kLookEveryMs = 1000;
 // How long a look at events waits for news; only a bound, cancelling ends it sooner.
 constexpr Duration kWaitForNews = 60s;
-
-int hex(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
-}
-
-// "%20" -> " ". Nothing: a % that does not stand for a byte.
-std::optional<std::string> without_escapes(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size() || hex(text[i + 1]) < 0 || hex(text[i + 2]) < 0) return std::nullopt;
-    plain += static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2]));
-    i += 2;
-  }
-  return plain;
-}
 
 bool concerns(const Event& event, const std::string& key) {
   return !event.path.empty() && overlaps({key, true}, {event.path, event.subtree});
@@ -67,7 +46,7 @@ json::array resource_templates() {
 std::optional<std::string> path_of(std::string_view uri) {
   if (uri == kBoard) return "";
   if (!uri.starts_with(kFile) || uri.size() == kFile.size()) return std::nullopt;
-  return without_escapes(uri.substr(kFile.size()));
+  return percent_decoded(uri.substr(kFile.size()));
 }
 
 Result<json::object> read_resource(const std::string& path, Desk& desk) {
@@ -85,6 +64,21 @@ Result<json::object> read_resource(const std::string& path, Desk& desk) {
   const auto board = (*workspace)->client()->board(listing);
   if (!board) return fail(board.error());
   return board_json(*board);
+}
+
+std::vector<std::string> concerned(const std::vector<std::string>& uris, const std::vector<Event>& events,
+                                   OpenWorkspace& workspace, const std::string& place) {
+  std::vector<std::string> changed;
+  if (events.empty()) return changed;
+  for (const std::string& uri : uris) {
+    const auto path = path_of(uri);
+    if (!path) continue;
+    const auto key = path->empty() ? Result<std::string>("") : workspace.key(*path, {.cwd = place});
+    if (!key) continue;
+    const auto is_about = [&](const Event& event) { return key->empty() || concerns(event, *key); };
+    if (std::ranges::any_of(events, is_about)) changed.push_back(uri);
+  }
+  return changed;
 }
 
 Changes::Changes(Desk& desk) : desk_(desk) {
@@ -110,20 +104,8 @@ std::vector<std::string> Changes::next(const std::vector<std::string>& uris, int
   if (!events) return wait_a_little();
   if (!events->empty()) after_ = events->back().sequence;
   const auto workspace = desk_.workspace(Desk::For::looking);
-  std::vector<std::string> changed;
-  for (const std::string& uri : uris) {
-    const auto path = path_of(uri);
-    if (!path || !workspace) continue;
-    const auto key =
-        path->empty() ? Result<std::string>("") : (*workspace)->key(*path, {.cwd = desk_.place()});
-    if (!key) continue;
-    const bool is_concerned =
-        key->empty()
-            ? !events->empty()
-            : std::ranges::any_of(*events, [&](const Event& event) { return concerns(event, *key); });
-    if (is_concerned) changed.push_back(uri);
-  }
-  return changed;
+  if (!workspace) return {};
+  return concerned(uris, *events, **workspace, desk_.place());
 }
 
 }  // namespace leasehold::mcp

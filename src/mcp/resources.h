@@ -19,6 +19,10 @@ std::optional<std::string> path_of(std::string_view uri);
 // The document, as `lease status --json` gives it. Errors: those of the workspace.
 Result<json::object> read_resource(const std::string& path, Desk& desk);
 
+// Which of the resources these events are about.
+std::vector<std::string> concerned(const std::vector<std::string>& uris, const std::vector<Event>& events,
+                                   OpenWorkspace& workspace, const std::string& place);
+
 // What changes, from when it is made. For one thread at a time.
 class Changes {
  public:

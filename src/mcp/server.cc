@@ -48,11 +48,38 @@ void add_caching(json::object& result, int ttl_ms, std::string_view scope) {
   result["cacheScope"] = scope;
 }
 
-// Says what the request has to say of itself. Nothing: all is there.
-std::optional<Fault> missing_in(const json::object& meta) {
+const json::object& meta_of(const Message& message) {
+  static const json::object kNothing;
+  const json::object* const told = object_at(message.params, "_meta");
+  return told == nullptr ? kNothing : *told;
+}
+
+json::object capabilities() { return {{"tools", json::object()}, {"resources", {{"subscribe", true}}}}; }
+
+std::optional<std::string> uri_of(const json::object& params) {
+  const json::string* const uri = text_at(params, "uri");
+  if (uri == nullptr) return std::nullopt;
+  return std::string(std::string_view(*uri));
+}
+
+}  // namespace
+
+bool is_modern(const Message& message) {
+  const json::object& meta = meta_of(message);
+  return message.method == "server/discover" || meta.contains(kVersionKey) ||
+         meta.contains(kCapabilitiesKey) || meta.contains(kClientKey);
+}
+
+std::string_view version_of(const Message& message) {
+  const json::string* const version = text_at(meta_of(message), kVersionKey);
+  return version == nullptr ? std::string_view() : std::string_view(*version);
+}
+
+std::optional<Fault> missing_in(const Message& message) {
+  const json::object& meta = meta_of(message);
   const json::string* const version = text_at(meta, kVersionKey);
   if (version == nullptr) return Fault{kInvalidParams, fmt::format("_meta has to have {}.", kVersionKey)};
-  if (*version != kModern) {
+  if (!is_modern_version(*version)) {
     return Fault{kUnsupportedVersion,
                  fmt::format("The version {} is not served this way.", in_quotes(std::string_view(*version))),
                  json::object{{"supported", versions()}, {"requested", *version}}};
@@ -63,18 +90,24 @@ std::optional<Fault> missing_in(const json::object& meta) {
   return std::nullopt;
 }
 
-bool speaks_modern(const Message& message, const json::object& meta) {
-  return message.method == "server/discover" || meta.contains(kVersionKey) ||
-         meta.contains(kCapabilitiesKey) || meta.contains(kClientKey);
+bool is_modern_version(std::string_view version) { return version == kModern; }
+
+bool is_legacy_version(std::string_view version) {
+  return std::ranges::find(kLegacy, version) != kLegacy.end();
 }
 
-std::optional<std::string> uri_of(const json::object& params) {
-  const json::string* const uri = text_at(params, "uri");
-  if (uri == nullptr) return std::nullopt;
-  return std::string(std::string_view(*uri));
+json::object progress_notification(const json::value& token, double waited, double total) {
+  return notification("notifications/progress", {{"progressToken", token},
+                                                 {"progress", waited},
+                                                 {"total", total},
+                                                 {"message", fmt::format("Waiting for {:.0f} s.", waited)}});
 }
 
-}  // namespace
+json::object updated(const std::string& uri, const json::value& subscription) {
+  json::object params = {{"uri", uri}};
+  if (!subscription.is_null()) params["_meta"] = json::object{{kSubscriptionKey, subscription}};
+  return notification("notifications/resources/updated", std::move(params));
+}
 
 struct Server::Request {
   const Message& message;
@@ -104,13 +137,11 @@ std::optional<json::object> Server::answer(const Message& message, const Exchang
 
 Server::Answer Server::serve(const Message& message, const Exchange& exchange) {
   if (message.method == "initialize") return initialize(message.params);
-  static const json::object kNothing;
-  const json::object* const told = object_at(message.params, "_meta");
-  const json::object& meta = told == nullptr ? kNothing : *told;
+  const json::object& meta = meta_of(message);
   Request request = {message, message.params, meta, exchange};
-  request.is_modern = speaks_modern(message, meta);
+  request.is_modern = mcp::is_modern(message);
   if (request.is_modern) {
-    if (auto missing = missing_in(meta)) return std::unexpected(*std::move(missing));
+    if (auto missing = missing_in(message)) return std::unexpected(*std::move(missing));
     if (const json::object* client = object_at(meta, kClientKey)) request.agent = agent_of(*client);
   } else {
     const std::lock_guard lock(mutex_);
@@ -150,20 +181,14 @@ Server::Answer Server::dispatch(const Request& request) {
     if (method == "subscriptions/listen") return listen(request);
   } else {
     if (method == "ping") return json::object();
-    if (method == "resources/subscribe" && options_.keeps_client) return subscribe(request, true);
-    if (method == "resources/unsubscribe" && options_.keeps_client) return subscribe(request, false);
+    if (method == "resources/subscribe") return subscribe(request, true);
+    if (method == "resources/unsubscribe") return subscribe(request, false);
   }
   return fault(kMethodNotFound, fmt::format("There is no method {} here.", in_quotes(method)));
 }
 
 json::object Server::server_info() const {
   return {{"name", "lease"}, {"title", "Leasehold"}, {"version", options_.version}};
-}
-
-json::object Server::capabilities(bool is_modern) const {
-  json::object resources;
-  if (is_modern || options_.keeps_client) resources["subscribe"] = true;
-  return {{"tools", json::object()}, {"resources", std::move(resources)}};
 }
 
 Server::Answer Server::initialize(const json::object& params) {
@@ -176,15 +201,14 @@ Server::Answer Server::initialize(const json::object& params) {
     client_ = client == nullptr ? "" : agent_of(*client);
   }
   return json::object{{"protocolVersion", known == kLegacy.end() ? kLegacy.front() : *known},
-                      {"capabilities", capabilities(false)},
+                      {"capabilities", capabilities()},
                       {"serverInfo", server_info()},
                       {"instructions", kInstructions}};
 }
 
 Server::Answer Server::discover() const {
-  json::object result = {{"supportedVersions", versions()},
-                         {"capabilities", capabilities(true)},
-                         {"instructions", kInstructions}};
+  json::object result = {
+      {"supportedVersions", versions()}, {"capabilities", capabilities()}, {"instructions", kInstructions}};
   add_caching(result, kConstantForMs, "public");
   return result;
 }
@@ -202,13 +226,10 @@ Server::Answer Server::call(const Request& request) {
                    .desk = desk_,
                    .peer = peer_of(request.agent, request.meta),
                    .cancelled = request.exchange.cancelled};
-  if (const json::value* token = request.meta.if_contains("progressToken")) {
+  const json::value* const token = request.meta.if_contains("progressToken");
+  if (token != nullptr && request.exchange.notify) {
     call.progress = [&, token](double waited, double total) {
-      request.exchange.notify(notification("notifications/progress",
-                                           {{"progressToken", *token},
-                                            {"progress", waited},
-                                            {"total", total},
-                                            {"message", fmt::format("Waiting for {:.0f} s.", waited)}}));
+      request.exchange.notify(progress_notification(*token, waited, total));
     };
   }
   std::vector<LeaseId> granted;
@@ -242,7 +263,9 @@ Server::Answer Server::read(const Request& request) {
 Server::Answer Server::subscribe(const Request& request, bool on) {
   const auto uri = uri_of(request.params);
   if (!uri || !path_of(*uri)) return fault(kResourceNotFound, "uri has to name a resource of this server.");
-  if (on) {
+  if (request.exchange.follow) {
+    request.exchange.follow(*uri, on);
+  } else if (on) {
     subscriptions_.add(*uri, request.exchange.notify);
   } else {
     subscriptions_.remove(*uri);
@@ -264,15 +287,18 @@ Server::Answer Server::listen(const Request& request) {
   json::object agreed;
   if (!uris.empty()) agreed["resourceSubscriptions"] = json::array(uris.begin(), uris.end());
   const json::object tag = {{kSubscriptionKey, request.message.id}};
+  json::object acknowledged = notification("notifications/subscriptions/acknowledged",
+                                           {{"_meta", tag}, {"notifications", std::move(agreed)}});
+  if (request.exchange.follow) {
+    request.exchange.notify(std::move(acknowledged));
+    for (const std::string& uri : uris) request.exchange.follow(uri, true);
+    return json::object{{"_meta", tag}};
+  }
   Changes changes(desk_);
-  request.exchange.notify(notification("notifications/subscriptions/acknowledged",
-                                       {{"_meta", tag}, {"notifications", std::move(agreed)}}));
+  request.exchange.notify(std::move(acknowledged));
   follow(
       changes, [&] { return uris; },
-      [&](const std::string& uri) {
-        request.exchange.notify(
-            notification("notifications/resources/updated", {{"_meta", tag}, {"uri", uri}}));
-      },
+      [&](const std::string& uri) { request.exchange.notify(updated(uri, request.message.id)); },
       request.exchange.cancelled);
   return json::object{{"_meta", tag}};
 }

@@ -16,15 +16,32 @@ namespace leasehold::mcp {
 
 struct ServerOptions {
   std::string version;  // Of this program.
-  // One client is at the other end as long as the server exists: it introduces itself, and can subscribe.
-  // False: each message may come from another one, as over HTTP.
+  // One client is at the other end as long as the server exists, and introduces itself. False: each message
+  // may come from another one, as over HTTP, and whoever makes the desk knows for whom.
   bool keeps_client = true;
 };
+
+// What a client is told besides answers: that a call still waits; that a resource changed, and by which
+// subscriptions/listen it wanted to know (null: it subscribed in the years with a handshake).
+json::object progress_notification(const json::value& token, double waited, double total);
+json::object updated(const std::string& uri, const json::value& subscription = nullptr);
+
+// Whether a message is of the era without a handshake, by what it says of itself; which version it says
+// (empty: none); and what it should say and does not (nothing: all is there).
+bool is_modern(const Message& message);
+std::string_view version_of(const Message& message);
+std::optional<Fault> missing_in(const Message& message);
+
+bool is_modern_version(std::string_view version);
+bool is_legacy_version(std::string_view version);
 
 // How one message is answered.
 struct Exchange {
   int cancelled = -1;  // Readable once nobody wants the answer any more; -1: never.
   Notify notify;       // To the client, before the answer; and for subscriptions after it. Thread-safe.
+                       // Empty: whoever carries the answer tells how long a call waits.
+  // Given: it is told what the client wants to follow, and tells of changes. Else a thread does.
+  std::function<void(const std::string& uri, bool on)> follow = {};
 };
 
 // Thread-safe.
@@ -57,7 +74,6 @@ class Server {
   Answer subscribe(const Request& request, bool on);
   Answer listen(const Request& request);
   json::object server_info() const;
-  json::object capabilities(bool is_modern) const;
   void note_granted(const json::value& request_id, std::vector<LeaseId> granted);
 
   Desk& desk_;

@@ -173,7 +173,8 @@ TEST_F(McpServer, GrantsAndSaysWhoHolds) {
   ASSERT_EQ(refusal(granted), "");
   EXPECT_EQ(document(granted).at("status"), "granted");
   EXPECT_EQ(document(granted).at("leases").at(0).at("path"), "/src/a.ts");
-  EXPECT_EQ(std::string(granted.at("content").at(0).at("text").as_string()), json::serialize(granted.at("structuredContent")));
+  EXPECT_EQ(std::string(granted.at("content").at(0).at("text").as_string()),
+            json::serialize(granted.at("structuredContent")));
   const json::object board = ann_.call("lease_status", R"({"paths":["src/a.ts","src/b.ts"]})");
   EXPECT_EQ(document(board).at("you").at("agent_id"), "ann");
   EXPECT_EQ(document(board).at("paths").at(0).at("state"), "yours");

@@ -1,0 +1,131 @@
+#include "daemon/mcp_call.h"
+
+#include <utility>
+
+namespace leasehold::daemon {
+namespace {
+
+namespace json = mcp::json;
+
+// What tools are told of the caller where nobody says anything.
+constexpr std::string_view kNobody = "mcp";
+
+mcp::DeskOptions desk_options(const McpPlace& place, McpWorkspace& workspace) {
+  return {.open = [&workspace](bool, bool) -> Result<OpenWorkspace*> { return &workspace; },
+          .place = "/",
+          .owner = place.owner,
+          .pr_id = place.pr_id,
+          .host = {},
+          .user = std::string(kNobody),
+          .session = {},
+          .trace = place.trace};
+}
+
+std::shared_ptr<McpClient> client_for(const McpPlace& place) {
+  return std::make_shared<McpClient>(McpClient::Options{.services = *place.services,
+                                                        .manager = *place.manager,
+                                                        .principal = place.principal,
+                                                        .is_somebody = place.is_somebody});
+}
+
+bool asks_the_store(const mcp::Message& message) {
+  return message.method == "tools/call" || message.method == "resources/read";
+}
+
+}  // namespace
+
+McpCall::McpCall(McpPlace place, mcp::Message message)
+    : place_(std::move(place)),
+      message_(std::move(message)),
+      client_(client_for(place_)),
+      workspace_({.services = *place_.services,
+                  .id = place_.workspace,
+                  .client_root = place_.client_root,
+                  .client = client_}),
+      desk_(desk_options(place_, workspace_)),
+      server_(desk_, {.version = LEASEHOLD_VERSION, .keeps_client = false}) {}
+
+void McpCall::run() {
+  mcp::Exchange exchange;
+  exchange.follow = [this](const std::string& uri, bool on) { following_.push_back({uri, on}); };
+  if (message_.method == "subscriptions/listen")
+    exchange.notify = [this](json::object told) { acknowledged_ = std::move(told); };
+  if (auto answer = server_.answer(message_, exchange)) answer_ = *std::move(answer);
+}
+
+void McpCall::fail_with(const Error& error) {
+  answer_ = mcp::fault_reply(message_.id, {mcp::kInternalError, error.message});
+  is_pending_ = false;
+}
+
+asio::awaitable<void> McpCall::begin(ServerState& server) {
+  if (!asks_the_store(message_)) {
+    run();
+    co_return;
+  }
+  Task job = [this] { run(); };
+  const Result<void> done = co_await run_on(server.reader, job);
+  if (!done) {
+    fail_with(done.error());
+    co_return;
+  }
+  is_pending_ = client_->steps().has_value();
+  if (is_pending_) co_await look(server);
+}
+
+asio::awaitable<void> McpCall::look(ServerState& server) {
+  Task ask = client_->steps()->look;
+  Task undo = client_->steps()->undo;
+  const Result<void> kept = co_await run_on(server.writer, ask, undo);
+  if (!kept) {
+    fail_with(kept.error());
+  } else if (client_->steps()->is_done()) {
+    co_await finish(server);
+  }
+}
+
+asio::awaitable<void> McpCall::finish(ServerState& server) {
+  Task job = [this] { run(); };
+  const Result<void> done = co_await run_on(server.reader, job);
+  if (!done) {
+    fail_with(done.error());
+  } else {
+    is_pending_ = false;
+  }
+}
+
+asio::awaitable<void> McpCall::sleep(ServerState& server, int socket, Duration at_most) {
+  Waiter::Pause pause = client_->steps()->pause();
+  pause.fds.push_back(socket);
+  pause.fds.push_back(cancelled_.fd());
+  const Duration longest = std::min(pause.at_most, at_most);
+  co_await sleep_on(server, pause.fds, longest);
+}
+
+asio::awaitable<void> McpCall::give_up(ServerState& server) {
+  if (is_pending_) {
+    Task stop = client_->steps()->give_up;
+    Task undo = client_->steps()->undo;
+    // What cannot be given up now ends by its time.
+    co_await run_on(server.writer, stop, undo);
+    is_pending_ = false;
+    co_return;
+  }
+  const std::vector<LeaseId> ids = granted();
+  if (ids.empty()) co_return;
+  Task back = [this, &ids] { give_back(place_, ids); };
+  co_await run_on(server.writer, back);
+}
+
+void give_back(const McpPlace& place, const std::vector<LeaseId>& ids) {
+  // Of the server, which outlives it.
+  const std::shared_ptr<Client> client(std::shared_ptr<void>(), place.manager);
+  McpWorkspace workspace({.services = *place.services,
+                          .id = place.workspace,
+                          .client_root = place.client_root,
+                          .client = client});
+  mcp::Desk desk(desk_options(place, workspace));
+  if (desk.workspace(mcp::Desk::For::looking)) desk.give_back(ids);
+}
+
+}  // namespace leasehold::daemon

@@ -1,0 +1,42 @@
+// Clients of the years with a handshake: who they said they are, and what they have going.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/mcp_call.h"
+
+namespace leasehold::daemon {
+
+struct McpSession {
+  McpPlace place;              // Its owner's session is the session's id, unless the address says another.
+  std::set<std::string> uris;  // It subscribed to these.
+  // What it was told of up to; nothing: it did not subscribe yet.
+  std::optional<std::uint64_t> told = {};
+  std::map<std::string, std::weak_ptr<McpCall>> running = {};  // By the request's id, as JSON.
+  // What the latest requests were granted, by their id.
+  std::deque<std::pair<std::string, std::vector<LeaseId>>> granted = {};
+  std::chrono::steady_clock::time_point used = std::chrono::steady_clock::now();
+};
+
+// Belongs to the loop's thread.
+class McpSessions {
+ public:
+  // When there are too many, the one that was silent for longest makes room. Its leases end by their time.
+  void add(const std::string& id, std::shared_ptr<McpSession> session);
+
+  // Null: there is none, or it is another principal's.
+  std::shared_ptr<McpSession> find(const std::string& id, const Principal& principal);
+
+  void remove(const std::string& id) { sessions_.erase(id); }
+
+ private:
+  std::map<std::string, std::shared_ptr<McpSession>> sessions_;
+};
+
+}  // namespace leasehold::daemon
