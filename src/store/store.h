@@ -159,9 +159,9 @@ class Store {
   // The same for a body that only reads. Waits for no writer.
   virtual Result<void> view(const Footprint& footprint, const Look& body) = 0;
 
-  // Runs `calls`, whose calls of transact() and view(), by this thread, may become one commit: what each wrote
-  // is all or nothing as ever and seen by those after it, but others see it, and bells ring, only when this
-  // returns. For those who serve many and answer none of them before that.
+  // Runs `calls`, whose calls of transact() and view(), by this thread, may become one commit: what each
+  // wrote is all or nothing as ever and seen by those after it, but others see it, and bells ring, only when
+  // this returns. For those who serve many and answer none of them before that.
   //
   // Errors: outcome_unknown (perhaps all of it was kept, perhaps nothing); any other: nothing that any of
   // them wrote was kept, whatever it was told.
