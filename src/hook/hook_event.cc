@@ -224,12 +224,16 @@ Result<void> look_at_tool(const Report& report, HookEvent& event) {
   return {};
 }
 
+// What is in a tool's arguments is the model's own: a notebook, a tree of settings.
+constexpr std::size_t kDepthMax = 500;
+
 }  // namespace
 
 Result<HookEvent> parse_hook(HookHost host, std::string_view payload) {
   boost::system::error_code error;
   json::parse_options options;
   options.allow_invalid_utf8 = true;
+  options.max_depth = kDepthMax;
   const json::value value = json::parse(payload, error, {}, options);
   if (error) return bad(fmt::format("is not JSON: {}", error.message()));
   if (!value.is_object()) return bad("is no JSON object");

@@ -229,6 +229,13 @@ TEST(HookEvent, HooksOfClaudeCodeThatOthersRunAreTheirs) {
   EXPECT_EQ(host(R"("conversation_id":"c")"), HookHost::cursor);
 }
 
+TEST(HookEvent, DeepArgumentsAreTheToolsOwnAffair) {
+  const std::string deep = std::string(300, '[') + std::string(300, ']');
+  EXPECT_EQ(
+      parsed(HookHost::claude_code, tool_call("Write", R"({"file_path":"a","content":)" + deep + "}")).paths,
+      std::vector<std::string>{"a"});
+}
+
 TEST(HookEvent, SessionsGetNamesThatLeasesTake) {
   const auto session = [](const std::string& id) {
     return parsed(HookHost::codex, fmt::format(R"({{"hook_event_name":"Stop","session_id":"{}"}})", id))
