@@ -48,7 +48,10 @@ std::optional<mcp::Fault> differs(const Request& request, const std::string& hea
 }  // namespace
 
 std::optional<mcp::Fault> header_mismatch(const Request& request, const mcp::Message& message) {
-  if (auto wrong = differs(request, "mcp-protocol-version", mcp::version_of(message))) return wrong;
+  // A message without a version lacks more than a header does.
+  const std::string_view version = mcp::version_of(message);
+  if (version.empty()) return std::nullopt;
+  if (auto wrong = differs(request, "mcp-protocol-version", version)) return wrong;
   if (auto wrong = differs(request, "mcp-method", message.method)) return wrong;
   const std::string_view member = named_by(message.method);
   const mcp::json::string* const name =

@@ -136,7 +136,7 @@ std::optional<json::object> Server::answer(const Message& message, const Exchang
 }
 
 Server::Answer Server::serve(const Message& message, const Exchange& exchange) {
-  if (message.method == "initialize") return initialize(message.params);
+  if (message.method == "initialize" && !mcp::is_modern(message)) return initialize(message.params);
   const json::object& meta = meta_of(message);
   Request request = {message, message.params, meta, exchange};
   request.is_modern = mcp::is_modern(message);

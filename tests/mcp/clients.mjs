@@ -1,36 +1,58 @@
-// Drives `lease mcp` through an official client, as a host would.
+// Drives `lease mcp`, or a daemon's /mcp, through an official client, as a host would.
 //
-//   node clients.mjs FOLDER sdk|legacy|auto|modern LEASE WORKSPACE
+//   node clients.mjs FOLDER sdk|legacy|auto|modern stdio LEASE WORKSPACE
+//   node clients.mjs FOLDER sdk|legacy|auto|modern http ADDRESS
 //
 // FOLDER is where tests/mcp/install put the clients. Exit status 0: all went as it should.
 import assert from 'node:assert/strict';
 import {createRequire} from 'node:module';
 import {pathToFileURL} from 'node:url';
 
-const [folder, kind, lease, workspace] = process.argv.slice(2);
+const [folder, kind, carrier, where, workspace] = process.argv.slice(2);
 const require = createRequire(folder + '/package.json');
 // What is only exported for `import` is found beside what is exported for `require`, too.
 const load = (name) => import(pathToFileURL(require.resolve(name)));
 
 const about = {name: 'clients-' + kind, version: '1'};
 const VERSIONS = {legacy: 'legacy', auto: 'auto', modern: {pin: '2026-07-28'}};
+const hasHandshake = kind === 'sdk' || kind === 'legacy';
+const UPDATED = 'notifications/resources/updated';
+
+async function transportFor(name) {
+  if (carrier === 'http') {
+    const {StreamableHTTPClientTransport} = await load(
+        kind === 'sdk' ? '@modelcontextprotocol/sdk/client/streamableHttp.js' : '@modelcontextprotocol/client');
+    return new StreamableHTTPClientTransport(new URL(`${where}?agent_id=${about.name}&session_id=${name}`));
+  }
+  const {StdioClientTransport} = await load(
+      kind === 'sdk' ? '@modelcontextprotocol/sdk/client/stdio.js' : '@modelcontextprotocol/client/stdio');
+  return new StdioClientTransport(
+      {command: where, args: ['mcp', '-C', workspace, '--session', name], stderr: 'inherit'});
+}
 
 async function client(name) {
-  const command = {command: lease, args: ['mcp', '-C', workspace, '--session', name], stderr: 'inherit'};
-  let made, transport;
-  if (kind === 'sdk') {
-    const {Client} = await load('@modelcontextprotocol/sdk/client/index.js');
-    const {StdioClientTransport} = await load('@modelcontextprotocol/sdk/client/stdio.js');
-    made = new Client(about);
-    transport = new StdioClientTransport(command);
-  } else {
-    const {Client} = await load('@modelcontextprotocol/client');
-    const {StdioClientTransport} = await load('@modelcontextprotocol/client/stdio');
-    made = new Client(about, {versionNegotiation: {mode: VERSIONS[kind]}});
-    transport = new StdioClientTransport(command);
-  }
+  const {Client} = await load(
+      kind === 'sdk' ? '@modelcontextprotocol/sdk/client/index.js' : '@modelcontextprotocol/client');
+  const made = kind === 'sdk' ? new Client(about) :
+                                new Client(about, {versionNegotiation: {mode: VERSIONS[kind]}});
+  const transport = await transportFor(name);
   await made.connect(transport);
+  made.end = async () => {
+    if (carrier === 'http' && hasHandshake) await transport.terminateSession();
+    await made.close();
+  };
   return made;
+}
+
+// Calls `tell` with the URI whenever the resource changes from now on.
+async function follow(who, uri, tell) {
+  let what = UPDATED;
+  if (kind === 'sdk') {
+    what = (await load('@modelcontextprotocol/sdk/types.js')).ResourceUpdatedNotificationSchema;
+  }
+  who.setNotificationHandler(what, ({params}) => tell(params.uri));
+  if (hasHandshake) await who.subscribeResource({uri});
+  else await who.listen({resourceSubscriptions: [uri]});
 }
 
 const call = (who, name, args, options) => kind === 'sdk' ?
@@ -98,9 +120,14 @@ assert.deepEqual(JSON.parse(board.contents[0].text).leases, []);
 
 await assert.rejects(call(ann, 'no_such_tool', {}));
 
-// Still held when its client goes.
-assert.ok(!(await call(bob, 'lease_acquire', {paths: ['docs/x.md']})).isError);
+// What another one does is told to who follows it.
+const told_of = new Promise((tell) => follow(ann, 'lease://file/docs', tell).then(async () => {
+  assert.ok(!(await call(bob, 'lease_acquire', {paths: ['docs/x.md']})).isError);
+}));
+assert.equal(await told_of, 'lease://file/docs');
 
-await ann.close();
-await bob.close();
+// It is still held when its client goes; but where there are no sessions, nobody notices that.
+if (carrier === 'http' && !hasHandshake) await call(bob, 'lease_release', {all: true});
+await ann.end();
+await bob.end();
 console.log('done');

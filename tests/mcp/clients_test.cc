@@ -1,42 +1,41 @@
-// The official clients, in each of their ways to find out which era a server is of.
-#include <fmt/format.h>
-
-#include "cli/scene.h"
-#include "cli/started_program.h"
+// The official clients, in each of their ways to find out which era a server is of, over each transport.
+#include "clients_folder.h"
+#include "daemon/daemon_scene.h"
 
 namespace leasehold {
 namespace {
 
-// Where tests/mcp/install put them. Empty: they are not there, and npm cannot be reached.
-std::string clients_folder() {
-  constexpr int kNotReachable = 75;
-  static const Ran found = [] {
-    std::vector<std::string> environment;
-    for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
-    return StartedProgram({MCP_FOLDER "/install"}, environment).wait();
-  }();
-  if (found.exit == kNotReachable) return {};
-  EXPECT_EQ(found.exit, 0) << found.err;
-  return found.out.substr(0, found.out.find('\n'));
-}
-
-class McpClients : public Scene, public testing::WithParamInterface<const char*> {};
+class McpClients : public DaemonScene, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    if (clients_folder().empty()) GTEST_SKIP() << "they are not installed, and npm cannot be reached";
+  }
+  Ran drive(const std::vector<std::string>& server) const {
+    std::vector<std::string> arguments = {MCP_FOLDER "/clients.mjs", clients_folder(), GetParam()};
+    arguments.insert(arguments.end(), server.begin(), server.end());
+    return run_there(arguments, root());
+  }
+};
 
 INSTANTIATE_TEST_SUITE_P(Clients, McpClients, testing::Values("sdk", "legacy", "auto", "modern"),
                          [](const auto& named) { return std::string(named.param); });
 
-TEST_P(McpClients, DriveEveryToolAndWaitAndGiveUp) {
-  const std::string folder = clients_folder();
-  if (folder.empty()) GTEST_SKIP() << "they are not installed, and npm cannot be reached";
-
-  const Ran ran = StartedProgram({folder + "/node22", MCP_FOLDER "/clients.mjs", folder, GetParam(),
-                                  LEASE_BINARY, root()},
-                                 {"PATH=/usr/bin:/bin", "HOME=" + root()}, root())
-                      .wait();
+TEST_P(McpClients, DriveEveryToolOverStandardInput) {
+  const Ran ran = drive({"stdio", LEASE_BINARY, root()});
 
   EXPECT_EQ(ran.exit, 0) << ran.err;
   EXPECT_EQ(ran.out, "done\n");
   EXPECT_FALSE(contains(as("looker", {"ls"}).out, "docs/x.md")) << "clean shutdowns release";
+}
+
+TEST_P(McpClients, DriveEveryToolOverHttp) {
+  serve({"--open-to-loopback"}, true);
+
+  const Ran ran = drive({"http", "http://127.0.0.1:" + std::to_string(port()) + "/mcp"});
+
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_EQ(ran.out, "done\n");
+  EXPECT_FALSE(contains(as("looker", {"ls"}).out, "docs/x.md")) << "the end of a session releases";
 }
 
 }  // namespace

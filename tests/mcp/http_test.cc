@@ -1,0 +1,274 @@
+// A daemon's /mcp, spoken to as bytes: who may, what waits, and what is left when a client goes.
+#include <algorithm>
+
+#include "daemon/daemon_scene.h"
+
+namespace leasehold {
+namespace {
+
+namespace json = boost::json;
+
+const std::string kKind = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+
+std::string call_text(int id, const std::string& tool, const std::string& arguments,
+                      const std::string& meta) {
+  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":{"name":")" +
+         tool + R"(","arguments":)" + arguments + R"(,"_meta":{)" + meta + "}}}";
+}
+
+class McpHttp : public DaemonScene {
+ protected:
+  // A request of the era without a handshake.
+  static std::string modern(const std::string& tool, const std::string& arguments,
+                            const std::string& address = "/mcp?agent_id=ann",
+                            const std::string& headers = {}) {
+    const std::string meta = R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                             R"("io.modelcontextprotocol/clientCapabilities":{},"progressToken":1)";
+    return Line::request("POST", address, call_text(7, tool, arguments, meta),
+                         kKind + headers + "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n" +
+                             "Mcp-Name: " + tool + "\r\n");
+  }
+  Reply ask_modern(const std::string& tool, const std::string& arguments,
+                   const std::string& address = "/mcp?agent_id=ann") const {
+    Line line(socket());
+    line.say(modern(tool, arguments, address));
+    return line.reply();
+  }
+  static json::object document(const Reply& reply) {
+    const json::object answer = reply.json();
+    EXPECT_TRUE(answer.contains("result")) << reply;
+    return answer.contains("result") ? answer.at("result").at("structuredContent").as_object()
+                                     : json::object();
+  }
+
+  // The header that a session is continued with.
+  std::string begin_session(const std::string& address = "/mcp", const std::string& name = "tester") const {
+    const Reply reply = ask("POST", address,
+                            R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":)"
+                            R"("2025-11-25","capabilities":{},"clientInfo":{"name":")" +
+                                name + R"(","version":"1"}}})",
+                            kKind);
+    EXPECT_EQ(reply.status, 200) << reply;
+    return "Mcp-Session-Id: " + reply.headers.at("mcp-session-id") + "\r\n";
+  }
+  static std::string legacy(const std::string& session, int id, const std::string& tool,
+                            const std::string& arguments) {
+    return Line::request("POST", "/mcp", call_text(id, tool, arguments, ""), kKind + session);
+  }
+  Reply ask_legacy(const std::string& session, int id, const std::string& tool,
+                   const std::string& arguments) const {
+    Line line(socket());
+    line.say(legacy(session, id, tool, arguments));
+    return line.reply();
+  }
+  Reply send(const std::string& session, const std::string& text) const {
+    return ask("POST", "/mcp", text, kKind + session);
+  }
+
+  bool is_held(const std::string& file) const { return contains(as("looker", {"ls"}).out, file); }
+  bool somebody_waits() const { return contains(as("looker", {"status"}).out, "waits"); }
+};
+
+TEST_F(McpHttp, WithoutAHandshakeTheAddressOrTheTokenSaysWhoItIs) {
+  serve();
+
+  const auto nobody = document(ask_modern("lease_acquire", R"({"paths":["src/a.ts"]})", "/mcp"));
+  EXPECT_EQ(nobody.at("error").at("code"), "invalid_session");
+  EXPECT_FALSE(is_held("src/a.ts"));
+  EXPECT_TRUE(document(ask_modern("lease_status", "{}", "/mcp")).contains("leases")) << "looking is free";
+
+  const auto ann = document(ask_modern("lease_acquire", R"({"paths":["src/a.ts"]})"));
+  EXPECT_EQ(ann.at("leases").at(0).at("agent_id"), "ann");
+  const auto bob = ask_modern("lease_acquire", R"({"paths":["src/a.ts"]})", "/mcp?agent_id=bob");
+  EXPECT_EQ(document(bob).at("error").at("code"), "busy");
+  EXPECT_EQ(document(ask_modern("lease_release", R"({"all":true})")).at("outcomes").as_array().size(), 2U);
+}
+
+TEST_F(McpHttp, ATokenIsOneAgentsAndNoOther) {
+  const auto token = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"token", "create"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    auto variables = environment("server");
+    variables.push_back("LEASE_TOKENS=" + root() + "/tokens.json");
+    const std::string made = run_lease(arguments, {.environment = variables, .out = {}, .cwd = root()}).out;
+    return "Authorization: Bearer " + made.substr(0, made.find('\n')) + "\r\n";
+  };
+  const std::string anns = token({"--agent", "ann"});
+  const std::string looks = token({"--role", "read-only"});
+  serve({}, true);
+  const auto told = [&](const std::string& credential, const std::string& address, const std::string& tool) {
+    Line line(port());
+    line.say(modern(tool, tool == "lease_status" ? "{}" : R"({"paths":["src/a.ts"]})", address, credential));
+    return line.reply();
+  };
+
+  EXPECT_EQ(told("", "/mcp", "lease_status").status, 401);
+  EXPECT_EQ(document(told(anns, "/mcp", "lease_acquire")).at("leases").at(0).at("agent_id"), "ann");
+  EXPECT_EQ(document(told(anns, "/mcp?agent_id=bob", "lease_release")).at("error").at("code"), "not_owner");
+  EXPECT_EQ(document(told(looks, "/mcp?agent_id=ann", "lease_release")).at("error").at("code"), "not_owner");
+  EXPECT_TRUE(document(told(looks, "/mcp", "lease_status")).contains("leases"));
+  EXPECT_TRUE(is_held("src/a.ts"));
+}
+
+TEST_F(McpHttp, ASessionIsItsPrincipalsAndEndsWithWhatItHas) {
+  serve();
+  const std::string ann = begin_session();
+  const std::string bob = begin_session();
+
+  EXPECT_EQ(document(ask_legacy(ann, 1, "lease_acquire", R"({"paths":["src/a.ts"]})")).at("status"),
+            "granted");
+  EXPECT_EQ(document(ask_legacy(bob, 1, "lease_acquire", R"({"paths":["src/a.ts"]})")).at("status"),
+            "refused")
+      << "two sessions of one client are two owners";
+  EXPECT_EQ(ask("DELETE", "/mcp", "", ann).status, 204);
+  EXPECT_FALSE(is_held("src/a.ts"));
+  EXPECT_EQ(ask_legacy(ann, 2, "lease_status", "{}").status, 404);
+  EXPECT_EQ(ask_legacy("", 2, "lease_status", "{}").status, 400);
+  EXPECT_EQ(ask_legacy(bob + "MCP-Protocol-Version: 1999-01-01\r\n", 2, "lease_status", "{}").status, 400);
+  EXPECT_EQ(ask("GET", "/mcp").status, 405);
+  EXPECT_EQ(ask("PUT", "/mcp", "{}", kKind + bob).status, 405);
+}
+
+TEST_F(McpHttp, AWaitTellsHowItGoesOnAndIsAnswered) {
+  serve();
+  ASSERT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);
+  Line line(socket());
+  line.say(modern("lease_acquire", R"({"paths":["src/a.ts"],"wait_seconds":600})"));
+
+  EXPECT_TRUE(contains(line.hear_until("\r\n\r\n"), "text/event-stream"));
+  EXPECT_TRUE(contains(line.hear_until("\n\n"), "notifications/progress"));
+  ASSERT_EQ(as("bob", {"release", "src/a.ts"}).exit, 0);
+
+  EXPECT_TRUE(contains(line.hear_until("granted"), "granted"));
+  EXPECT_TRUE(line.is_closed());
+  EXPECT_TRUE(is_held("src/a.ts"));
+}
+
+TEST_F(McpHttp, WhoHangsUpWaitsForNothingAnyMore) {
+  serve();
+  ASSERT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);
+  Line line(socket());
+  line.say(modern("lease_acquire", R"({"paths":["src/a.ts"],"wait_seconds":600})"));
+  EXPECT_TRUE(eventually([&] { return somebody_waits(); }));
+
+  line.hang_up();
+
+  EXPECT_TRUE(eventually([&] { return !somebody_waits(); }));
+  ASSERT_EQ(as("bob", {"release", "src/a.ts"}).exit, 0);
+  EXPECT_FALSE(is_held("src/a.ts"));
+}
+
+TEST_F(McpHttp, ACancelledCallLeavesNothing) {
+  serve();
+  ASSERT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);
+  const std::string ann = begin_session();
+  const std::string cancel =
+      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}})";
+  Line line(socket());
+  line.say(legacy(ann, 5, "lease_acquire", R"({"paths":["src/a.ts"],"wait_seconds":600})"));
+  EXPECT_TRUE(eventually([&] { return somebody_waits(); }));
+
+  EXPECT_EQ(send(ann, cancel).status, 202);
+  EXPECT_TRUE(eventually([&] { return !somebody_waits(); }));
+  EXPECT_TRUE(line.is_closed());
+  ASSERT_EQ(as("bob", {"release", "src/a.ts"}).exit, 0);
+
+  // One whose answer and cancellation crossed.
+  EXPECT_EQ(document(ask_legacy(ann, 5, "lease_acquire", R"({"paths":["src/a.ts"]})")).at("status"),
+            "granted");
+  EXPECT_EQ(send(ann, cancel).status, 202);
+  EXPECT_FALSE(is_held("src/a.ts"));
+}
+
+TEST_F(McpHttp, WaitingAtTheGateCostsNoThreadAndEndsInTime) {
+  serve();
+  ASSERT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);
+
+  std::vector<std::unique_ptr<Line>> lines;
+  for (int i = 0; i < 40; ++i) {
+    lines.push_back(std::make_unique<Line>(socket()));
+    const std::string address = "/mcp?agent_id=w" + std::to_string(i);
+    lines.back()->say(modern("lease_gate", R"({"paths":["src/a.ts"],"wait_seconds":1})", address));
+  }
+  const std::filesystem::directory_iterator threads("/proc/" + std::to_string(daemon().pid()) + "/task");
+  EXPECT_LT(std::ranges::distance(threads), 20);
+  for (const auto& line : lines) {
+    EXPECT_TRUE(contains(line->hear_until("retry_later"), "retry_later"));
+    EXPECT_TRUE(line->is_closed());
+  }
+}
+
+TEST_F(McpHttp, ChangesAreToldToAListenerAndToASession) {
+  serve();
+  const std::string ann = begin_session();
+  const std::string uri = R"("lease://file/src/a.ts")";
+  const std::string meta = R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                           R"("io.modelcontextprotocol/clientCapabilities":{}})";
+  Line listener(socket());
+  listener.say(
+      Line::request("POST", "/mcp",
+                    R"({"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{)"
+                    R"("notifications":{"resourceSubscriptions":[)" +
+                        uri + "]}," + meta + "}}",
+                    kKind + "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n"));
+  EXPECT_TRUE(contains(listener.hear_until("acknowledged"), "acknowledged"));
+  // It subscribed before it listened: nothing in between is missed.
+  EXPECT_EQ(
+      send(ann, R"({"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":)" + uri + "}}")
+          .status,
+      200);
+
+  ASSERT_EQ(as("bob", {"acquire", "src/b.ts"}).exit, 0);
+  ASSERT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);
+  Line stream(socket());
+  stream.say(Line::request("GET", "/mcp", "", "Accept: text/event-stream\r\n" + ann));
+
+  EXPECT_TRUE(contains(stream.hear_until("src/a.ts"), "notifications/resources/updated"));
+  const std::string told = listener.hear_until("src/a.ts");
+  EXPECT_TRUE(contains(told, R"("io.modelcontextprotocol/subscriptionId":"L")")) << told;
+}
+
+TEST_F(McpHttp, WhatIsNoMessageIsRefusedAndTheNextServed) {
+  serve();
+  const std::string ann = begin_session();
+  const std::string deep = std::string(100'000, '[');
+  for (const std::string& text : {std::string("nonsense"), std::string("[]"), std::string("{}"), deep,
+                                  std::string(R"({"jsonrpc":"2.0","id":null,"method":"ping"})")}) {
+    EXPECT_EQ(send(ann, text).status, 400) << text.substr(0, 50);
+  }
+  EXPECT_EQ(send(ann, std::string(2 << 20, 'x')).status, 413);
+  EXPECT_EQ(ask("POST", "/mcp", "{}", "Content-Type: text/plain\r\n" + ann).status, 415);
+  EXPECT_EQ(ask_legacy(ann, 1, "lease_status", "{}").status, 200);
+}
+
+TEST_F(McpHttp, PathsOfAnotherCopyAreTextBelowItsRoot) {
+  serve();
+  const std::string there = "/mcp?agent_id=ann&workspace=w&root=/home/ann/project";
+  const auto acquire = [&](const std::string& path, const std::string& address) {
+    return document(ask_modern("lease_acquire", R"({"paths":[")" + path + R"("]})", address));
+  };
+
+  EXPECT_EQ(acquire("/home/ann/project/src/a.ts", there).at("leases").at(0).at("path"), "/src/a.ts");
+  EXPECT_EQ(acquire("src/../lib/b.ts", there).at("leases").at(0).at("path"), "/lib/b.ts");
+  EXPECT_EQ(acquire("/home/bob/x", there).at("error").at("code"), "invalid_path");
+  EXPECT_EQ(acquire("src/*.ts", there).at("error").at("code"), "invalid_path");
+  EXPECT_EQ(acquire("/src/a.ts", "/mcp?agent_id=ann&workspace=w").at("error").at("code"), "invalid_path")
+      << "nobody can tell whether this is a key";
+  EXPECT_EQ(acquire(root() + "/src/a.ts", "/mcp?agent_id=ann").at("leases").at(0).at("path"), "/src/a.ts");
+}
+
+TEST_F(McpHttp, AStopEndsWaitsAndListeners) {
+  serve();
+  ASSERT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);
+  Line waiter(socket());
+  waiter.say(modern("lease_acquire", R"({"paths":["src/a.ts"],"wait_seconds":600})"));
+  EXPECT_TRUE(eventually([&] { return somebody_waits(); }));
+
+  EXPECT_EQ(stop().exit, 0);
+
+  EXPECT_TRUE(waiter.is_closed());
+  EXPECT_FALSE(somebody_waits());
+}
+
+}  // namespace
+}  // namespace leasehold
