@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-set(parts util model store store_memory store_json store_redis store_sqlite client wire http_client config engine env manager keeper repo_lock workspace open)
+set(parts util model net store store_memory store_json store_redis store_sqlite client wire http_client config engine env manager keeper repo_lock workspace open)
 set(objects)
 foreach(part ${parts})
   if(NOT part STREQUAL "store")  # Headers only.

@@ -18,9 +18,9 @@ namespace leasehold::http {
 namespace {
 
 namespace beast = boost::beast;
-using redis::Deadline;
-using redis::Step;
-using redis::Wire;
+using net::Deadline;
+using net::Step;
+using net::Wire;
 using Parser = beast::http::response_parser<beast::http::string_body>;
 
 constexpr std::uint64_t kBodyMost = 4ULL << 30;  // A board of a million leases.
@@ -33,17 +33,17 @@ std::unexpected<Error> refuse(std::string_view why) {
                   why));
 }
 
-Result<void> read_parameters(std::string_view query, redis::Address& address) {
+Result<void> read_parameters(std::string_view query, net::Endpoint& endpoint) {
   while (!query.empty()) {
     const std::string_view one = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(one.size() + 1, query.size()));
     const std::size_t equals = std::min(one.find('='), one.size());
     const auto value = percent_decoded(one.substr(std::min(equals + 1, one.size())));
     const std::string_view name = one.substr(0, equals);
-    std::string* const place = name == "ca"            ? &address.ca_file
-                               : name == "cert"        ? &address.certificate
-                               : name == "key"         ? &address.key
-                               : name == "server_name" ? &address.server_name
+    std::string* const place = name == "ca"            ? &endpoint.ca_file
+                               : name == "cert"        ? &endpoint.certificate
+                               : name == "key"         ? &endpoint.key
+                               : name == "server_name" ? &endpoint.server_name
                                                        : nullptr;
     if (place == nullptr || !value)
       return refuse(fmt::format("{} means nothing behind its question mark", in_quotes(one)));
@@ -52,31 +52,31 @@ Result<void> read_parameters(std::string_view query, redis::Address& address) {
   return {};
 }
 
-Result<redis::Address> read_url(std::string_view url) {
-  redis::Address address;
+Result<net::Endpoint> read_url(std::string_view url) {
+  net::Endpoint endpoint;
   const auto mark = std::min(url.find('?'), url.size());
   std::string_view query = url.substr(std::min(mark + 1, url.size()));
   url = url.substr(0, mark);
   if (url.starts_with("http+unix:")) {
     const auto path = percent_decoded(url.substr(10));
     if (!path || !path->starts_with('/')) return refuse("the path of the socket has to be absolute");
-    address.socket = path->starts_with("//") ? path->substr(path->find_first_not_of('/') - 1) : *path;
-    return address;
+    endpoint.socket = path->starts_with("//") ? path->substr(path->find_first_not_of('/') - 1) : *path;
+    return endpoint;
   }
-  address.tls = url.starts_with("https://");
-  url.remove_prefix(address.tls ? 8 : 7);
+  endpoint.tls = url.starts_with("https://");
+  url.remove_prefix(endpoint.tls ? 8 : 7);
   if (url.ends_with('/')) url.remove_suffix(1);
   if (url.find_first_of("/@") != std::string_view::npos)
     return refuse("it has to be a host and a port; a token goes into LEASE_TOKEN");
   const auto colon = url.rfind(':');
   const bool has_port = colon != std::string_view::npos && url.find(']', colon) == std::string_view::npos;
-  address.host = has_port ? url.substr(0, colon) : url;
-  address.port = has_port ? url.substr(colon + 1) : (address.tls ? "443" : "80");
-  if (address.host.starts_with('[') && address.host.ends_with(']'))
-    address.host = address.host.substr(1, address.host.size() - 2);
-  if (address.host.empty() || address.port.empty()) return refuse("the host is missing");
-  if (auto read = read_parameters(query, address); !read) return fail(read.error());
-  return address;
+  endpoint.host = has_port ? url.substr(0, colon) : url;
+  endpoint.port = has_port ? url.substr(colon + 1) : (endpoint.tls ? "443" : "80");
+  if (endpoint.host.starts_with('[') && endpoint.host.ends_with(']'))
+    endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
+  if (endpoint.host.empty() || endpoint.port.empty()) return refuse("the host is missing");
+  if (auto read = read_parameters(query, endpoint); !read) return fail(read.error());
+  return endpoint;
 }
 
 enum class Ready { yes, cancelled, too_late };
@@ -170,21 +170,23 @@ std::string encoded(std::string_view text) {
   return out;
 }
 
-Result<std::unique_ptr<Server>> Server::at(const std::string& url, std::string token) {
-  auto address = read_url(url);
-  if (!address) return fail(address.error());
+Result<std::unique_ptr<Server>> Server::at(const std::string& url, const Credentials& credentials) {
+  auto endpoint = read_url(url);
+  if (!endpoint) return fail(endpoint.error());
+  const auto& [token, settings] = credentials;
   if (token.find_first_of("\r\n") != std::string::npos) return refuse("the token has line ends in it");
   auto server = std::make_unique<Server>();
   server->shown_ =
-      address->socket.empty() ? fmt::format("{}:{}", address->host, address->port) : address->socket;
-  const bool six = address->host.find(':') != std::string::npos;
-  server->head_ =
-      fmt::format("Host: {}\r\nAccept: application/json\r\n",
-                  address->socket.empty()
-                      ? fmt::format("{}{}{}:{}", six ? "[" : "", address->host, six ? "]" : "", address->port)
-                      : "localhost");
+      endpoint->socket.empty() ? fmt::format("{}:{}", endpoint->host, endpoint->port) : endpoint->socket;
+  const bool six = endpoint->host.find(':') != std::string::npos;
+  server->head_ = fmt::format(
+      "Host: {}\r\nAccept: application/json\r\n",
+      endpoint->socket.empty()
+          ? fmt::format("{}{}{}:{}", six ? "[" : "", endpoint->host, six ? "]" : "", endpoint->port)
+          : "localhost");
   if (!token.empty()) server->head_ += fmt::format("Authorization: Bearer {}\r\n", token);
-  server->address_ = *std::move(address);
+  if (!settings.empty()) server->head_ += fmt::format("Lease-Settings: {}\r\n", settings);
+  server->endpoint_ = *std::move(endpoint);
   return server;
 }
 
@@ -197,7 +199,7 @@ Result<std::unique_ptr<Wire>> Server::connection(Deadline deadline) {
       if (!is_stale(*wire)) return wire;
     }
   }
-  auto wire = redis::connect(address_, deadline);
+  auto wire = net::connect(endpoint_, "the lease server at " + in_sentence(shown_), deadline);
   if (wire) return wire;
   if (wire.error().code == Code::config_error) return wire;
   return fail(Code::unavailable,

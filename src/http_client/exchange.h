@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "leasehold/lease.h"
 #include "leasehold/result.h"
-#include "store/redis/wire.h"
+#include "net/wire.h"
 
 namespace leasehold::http {
 
@@ -30,11 +31,17 @@ struct Reply {
 // Text as it may stand in a target.
 std::string encoded(std::string_view text);
 
+// Headers of every request; empty: none.
+struct Credentials {
+  std::string token;     // Authorization: Bearer.
+  std::string settings;  // Lease-Settings: only a server with the same ones may answer.
+};
+
 // Thread-safe.
 class Server {
  public:
   // Error: config_error.
-  static Result<std::unique_ptr<Server>> at(const std::string& url, std::string token);
+  static Result<std::unique_ptr<Server>> at(const std::string& url, const Credentials& credentials);
 
   // Errors: unavailable (it was not reached; nothing was done), outcome_unknown (no answer came), corrupt
   // (the answer cannot be read).
@@ -43,15 +50,15 @@ class Server {
   const std::string& shown() const { return shown_; }
 
  private:
-  Result<std::unique_ptr<redis::Wire>> connection(redis::Deadline deadline);
-  void keep(std::unique_ptr<redis::Wire> wire);
+  Result<std::unique_ptr<net::Wire>> connection(net::Deadline deadline);
+  void keep(std::unique_ptr<net::Wire> wire);
 
-  redis::Address address_;
+  net::Endpoint endpoint_;
   std::string head_;  // Headers that every request has.
   std::string shown_;
 
   std::mutex mutex_;  // Guards what follows.
-  std::vector<std::unique_ptr<redis::Wire>> idle_;
+  std::vector<std::unique_ptr<net::Wire>> idle_;
 };
 
 }  // namespace leasehold::http

@@ -25,7 +25,6 @@ using http::Reply;
 
 // A wait is cut into pieces, so that nobody in between takes a silent connection for a dead one.
 constexpr Duration kLongPoll = 20s;
-constexpr Duration kAnswerTime = 10s;
 constexpr Duration kRetryPause = 200ms;
 constexpr Duration kLookAgain = 1s;
 
@@ -205,7 +204,7 @@ class RemoteClient final : public HttpClient {
       const Duration piece = std::clamp(left, Duration::zero(), kLongPoll);
       Query query;
       query.add_number("after", after).add_number("wait_ms", static_cast<std::uint64_t>(piece.count()));
-      const auto reply = ask("GET", "/v1/events", query, {}, piece + kAnswerTime, cancelled);
+      const auto reply = ask("GET", "/v1/events", query, {}, piece, cancelled);
       if (reply && reply->cancelled) return std::vector<Event>();
       auto found = read<std::vector<Event>>(reply, events_from);
       if (!found || !found->empty() || left <= kLongPoll) return found;
@@ -280,13 +279,13 @@ class RemoteClient final : public HttpClient {
   }
 
   Result<Reply> ask(std::string_view method, const std::string& path, Query query = {},
-                    const json::object& body = {}, Duration patience = kAnswerTime, int cancelled = -1) {
-    query.add("workspace", options_.workspace);
+                    const json::object& body = {}, Duration wait = {}, int cancelled = -1) {
+    if (!options_.workspace.empty()) query.add("workspace", options_.workspace);
     if (!options_.profile.empty()) query.add("profile", options_.profile);
     return server_->ask({.method = method,
                          .target = path + query.text(),
                          .body = body.empty() ? "" : json::serialize(body),
-                         .patience = patience,
+                         .patience = wait + options_.patience,
                          .cancelled = cancelled});
   }
 
@@ -338,7 +337,7 @@ class RemoteClient final : public HttpClient {
     Query query;
     if (wait > Duration::zero()) query.add_number("wait_ms", static_cast<std::uint64_t>(wait.count()));
     const auto reply = ask("POST", "/v1/tickets/" + encoded(ticket.text) + "/poll", query,
-                           request_json(caller), wait + kAnswerTime, cancelled);
+                           request_json(caller), wait, cancelled);
     if (gave_up != nullptr) *gave_up = reply && reply->cancelled;
     if (reply && reply->cancelled) return fail(Code::lost, "The caller gave up.");
     return answer_of(reply);
@@ -379,7 +378,7 @@ class RemoteClient final : public HttpClient {
 }  // namespace
 
 Result<std::shared_ptr<HttpClient>> open_http_client(const std::string& url, HttpOptions options) {
-  auto server = http::Server::at(url, options.token);
+  auto server = http::Server::at(url, {.token = options.token, .settings = options.settings});
   if (!server) return fail(server.error());
   return std::make_shared<RemoteClient>(*std::move(server), std::move(options));
 }

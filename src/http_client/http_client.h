@@ -14,6 +14,10 @@ struct HttpOptions {
   std::string workspace;
   std::string profile;  // Empty: the server's.
   std::string token;    // Bearer; empty: none.
+  // Not empty: a server with other settings is not to answer (Configuration::fingerprint()).
+  std::string settings = {};
+  Duration patience =
+      std::chrono::seconds(10);  // How long an answer may take, besides waits that are asked for.
 };
 
 // What only a server has, besides the calls of a client. Thread-safe.

@@ -7,22 +7,16 @@
 
 #include "leasehold/lease.h"
 #include "leasehold/result.h"
+#include "net/endpoint.h"
 
 namespace leasehold::redis {
 
-struct Address {
-  std::string socket;  // Path of a Unix socket; empty: TCP.
-  std::string host;
-  std::string port = "6379";
+struct Address : net::Endpoint {
+  Address() { port = "6379"; }
+
   std::string user;
   std::string password;
   int database = 0;
-
-  bool tls = false;
-  std::string ca_file;      // Empty: the system's.
-  std::string certificate;  // The client's own, with its key; empty: none.
-  std::string key;
-  std::string server_name;  // Must be in the server's certificate; empty: the host.
 
   std::optional<Duration> connect_timeout;
   std::optional<Duration> command_timeout;

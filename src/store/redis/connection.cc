@@ -54,7 +54,8 @@ Connection::~Connection() = default;
 
 Result<std::unique_ptr<Connection>> Connection::open(const Address& address, Duration connect_timeout,
                                                      Duration command_timeout) {
-  auto wire = connect(address, std::chrono::steady_clock::now() + connect_timeout);
+  auto wire = net::connect(address, "Redis at " + address.shown(),
+                           std::chrono::steady_clock::now() + connect_timeout);
   if (!wire) return fail(wire.error());
   // NOLINTNEXTLINE(modernize-make-unique): the constructor is private.
   std::unique_ptr<Connection> connection(new Connection(address, std::move(*wire), command_timeout));
@@ -142,7 +143,8 @@ void Connection::flush(Deadline deadline, bool* sent) {
     const Step step = wire_->write(out_.data() + at, out_.size() - at, moved);
     at += moved;
     if (step == Step::closed || step == Step::failed) lost("closed the connection");
-    if (step != Step::done && !wait_for(wire_->fd(), step, deadline)) lost("does not take what it is sent");
+    if (step != Step::done && !net::wait_for(wire_->fd(), step, deadline))
+      lost("does not take what it is sent");
   }
   if (sent != nullptr) *sent = true;
   out_.clear();
@@ -181,7 +183,7 @@ bool Connection::fill(Deadline deadline) {
       return true;
     }
     if (step == Step::closed || step == Step::failed) lost("closed the connection");
-    if (!wait_for(wire_->fd(), step, deadline)) return false;
+    if (!net::wait_for(wire_->fd(), step, deadline)) return false;
   }
 }
 

@@ -9,12 +9,16 @@
 #include <vector>
 
 #include "leasehold/result.h"
+#include "net/wire.h"
 #include "store/redis/address.h"
 #include "store/redis/failure.h"
 #include "store/redis/reply.h"
-#include "store/redis/wire.h"
 
 namespace leasehold::redis {
+
+using net::Deadline;
+using net::Step;
+using net::Wire;
 
 // Text that a command is made of. It must live until the command is added.
 using Words = std::span<const std::string_view>;

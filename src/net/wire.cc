@@ -1,4 +1,4 @@
-#include "store/redis/wire.h"
+#include "net/wire.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 #include "util/utf8.h"
 
-namespace leasehold::redis {
+namespace leasehold::net {
 namespace {
 
 class Socket final : public Wire {
@@ -50,12 +50,11 @@ class Socket final : public Wire {
   const int fd_;
 };
 
-std::unexpected<Error> unreachable(const Address& address, std::string_view why) {
-  return fail(
-      Code::unavailable,
-      fmt::format("Cannot connect to Redis at {}: {}. Check that the server runs and can be reached from "
-                  "here, then ask again.",
-                  address.shown(), why));
+std::unexpected<Error> unreachable(std::string_view called, std::string_view why) {
+  return fail(Code::unavailable,
+              fmt::format("Cannot connect to {}: {}. Check that the server runs and can be reached from "
+                          "here, then ask again.",
+                          called, why));
 }
 
 // The descriptor of an open connection, or -1 and errno.
@@ -77,18 +76,18 @@ int connect_to(const sockaddr* address, socklen_t size, int family, Deadline dea
   return -1;
 }
 
-Result<int> connect_unix(const Address& address, Deadline deadline) {
+Result<int> connect_unix(const std::string& path, std::string_view called, Deadline deadline) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
-  if (address.socket.size() >= sizeof name.sun_path) {
+  if (path.size() >= sizeof name.sun_path) {
     return fail(Code::config_error,
                 fmt::format("The path of the Unix socket {} is too long; at most {} bytes are allowed.",
-                            in_sentence(address.socket), sizeof name.sun_path - 1));
+                            in_sentence(path), sizeof name.sun_path - 1));
   }
-  std::memcpy(name.sun_path, address.socket.data(), address.socket.size());
+  std::memcpy(name.sun_path, path.data(), path.size());
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how sockets take addresses.
   const int fd = connect_to(reinterpret_cast<const sockaddr*>(&name), sizeof name, AF_UNIX, deadline);
-  if (fd < 0) return unreachable(address, std::strerror(errno));
+  if (fd < 0) return unreachable(called, std::strerror(errno));
   return fd;
 }
 
@@ -114,20 +113,20 @@ std::shared_ptr<Resolved> resolve(const std::string& host, const std::string& po
 }
 
 // The resolver cannot be told a deadline: who takes longer is left to itself. Nothing: it did.
-std::shared_ptr<Resolved> resolve_until(const Address& address, Deadline deadline) {
-  if (auto numeric = resolve(address.host, address.port, AI_NUMERICHOST); numeric->error == 0) return numeric;
+std::shared_ptr<Resolved> resolve_until(const Endpoint& server, Deadline deadline) {
+  if (auto numeric = resolve(server.host, server.port, AI_NUMERICHOST); numeric->error == 0) return numeric;
   auto promise = std::make_shared<std::promise<std::shared_ptr<Resolved>>>();
   std::future<std::shared_ptr<Resolved>> answer = promise->get_future();
-  std::thread([promise, host = address.host, port = address.port] {
+  std::thread([promise, host = server.host, port = server.port] {
     promise->set_value(resolve(host, port, 0));
   }).detach();
   return answer.wait_until(deadline) == std::future_status::ready ? answer.get() : nullptr;
 }
 
-Result<int> connect_tcp(const Address& address, Deadline deadline) {
-  const auto resolved = resolve_until(address, deadline);
-  if (!resolved) return unreachable(address, "its name was not found in time");
-  if (resolved->error != 0) return unreachable(address, gai_strerror(resolved->error));
+Result<int> connect_tcp(const Endpoint& server, std::string_view called, Deadline deadline) {
+  const auto resolved = resolve_until(server, deadline);
+  if (!resolved) return unreachable(called, "its name was not found in time");
+  if (resolved->error != 0) return unreachable(called, gai_strerror(resolved->error));
   int left = 0;
   for (const addrinfo* one = resolved->found; one != nullptr; one = one->ai_next) ++left;
   int error = ETIMEDOUT;
@@ -145,7 +144,7 @@ Result<int> connect_tcp(const Address& address, Deadline deadline) {
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     return fd;
   }
-  return unreachable(address, std::strerror(error));
+  return unreachable(called, std::strerror(error));
 }
 
 }  // namespace
@@ -162,12 +161,12 @@ bool wait_for(int fd, Step step, Deadline deadline) {
   }
 }
 
-Result<std::unique_ptr<Wire>> connect(const Address& address, Deadline deadline) {
-  const Result<int> fd =
-      address.socket.empty() ? connect_tcp(address, deadline) : connect_unix(address, deadline);
+Result<std::unique_ptr<Wire>> connect(const Endpoint& server, std::string_view called, Deadline deadline) {
+  const Result<int> fd = server.socket.empty() ? connect_tcp(server, called, deadline)
+                                               : connect_unix(server.socket, called, deadline);
   if (!fd) return fail(fd.error());
-  if (address.tls) return secure(*fd, address, deadline);
+  if (server.tls) return secure(*fd, server, called, deadline);
   return std::make_unique<Socket>(*fd);
 }
 
-}  // namespace leasehold::redis
+}  // namespace leasehold::net

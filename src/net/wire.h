@@ -1,14 +1,14 @@
-// Bytes to and from a server: TCP, a Unix socket, or TLS over TCP. Nothing here knows Redis.
+// Bytes to and from a server: TCP, a Unix socket, or TLS over TCP. Who speaks what over it is no matter here.
 #pragma once
 
 #include <chrono>
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "leasehold/result.h"
-#include "store/redis/address.h"
+#include "net/endpoint.h"
 
-namespace leasehold::redis {
+namespace leasehold::net {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
@@ -25,14 +25,16 @@ class Wire {
   virtual Step write(const char* from, std::size_t size, std::size_t& moved) = 0;
 };
 
-// Errors: unavailable, config_error (a certificate or its name cannot be used).
-Result<std::unique_ptr<Wire>> connect(const Address& address, Deadline deadline);
+// `called` is the server in messages: "Redis at host:6379". Errors: unavailable, config_error (a certificate
+// or its name cannot be used).
+Result<std::unique_ptr<Wire>> connect(const Endpoint& server, std::string_view called, Deadline deadline);
 
 // TLS over a connected descriptor, which it owns from now on. The server's certificate must be signed by the
 // CA and carry the server's name.
-Result<std::unique_ptr<Wire>> secure(int fd, const Address& address, Deadline deadline);
+Result<std::unique_ptr<Wire>> secure(int fd, const Endpoint& server, std::string_view called,
+                                     Deadline deadline);
 
 // True once `fd` is ready for `step`; false at the deadline.
 bool wait_for(int fd, Step step, Deadline deadline);
 
-}  // namespace leasehold::redis
+}  // namespace leasehold::net

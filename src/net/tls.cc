@@ -1,4 +1,4 @@
-// TLS by OpenSSL. Debian's hiredis has none of its own.
+// TLS by OpenSSL.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <openssl/err.h>
@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <climits>
 
-#include "store/redis/wire.h"
+#include "net/wire.h"
 
-namespace leasehold::redis {
+namespace leasehold::net {
 namespace {
 
 using Context = std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)>;
@@ -120,21 +120,21 @@ std::unexpected<Error> unusable(std::string_view what, const std::string& name) 
               fmt::format("The {} {} cannot be used for TLS: {}.", what, name, last_error()));
 }
 
-Result<Context> make_context(const Address& address) {
+Result<Context> make_context(const Endpoint& server) {
   Context context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
   if (!context) return fail(Code::unavailable, fmt::format("TLS cannot be used: {}.", last_error()));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  if (address.ca_file.empty()) {
+  if (server.ca_file.empty()) {
     SSL_CTX_set_default_verify_paths(context.get());
-  } else if (SSL_CTX_load_verify_locations(context.get(), address.ca_file.c_str(), nullptr) != 1) {
-    return unusable("CA file", address.ca_file);
+  } else if (SSL_CTX_load_verify_locations(context.get(), server.ca_file.c_str(), nullptr) != 1) {
+    return unusable("CA file", server.ca_file);
   }
-  if (address.certificate.empty()) return context;
-  if (SSL_CTX_use_certificate_chain_file(context.get(), address.certificate.c_str()) != 1)
-    return unusable("certificate", address.certificate);
-  const std::string& key = address.key.empty() ? address.certificate : address.key;
+  if (server.certificate.empty()) return context;
+  if (SSL_CTX_use_certificate_chain_file(context.get(), server.certificate.c_str()) != 1)
+    return unusable("certificate", server.certificate);
+  const std::string& key = server.key.empty() ? server.certificate : server.key;
   if (SSL_CTX_use_PrivateKey_file(context.get(), key.c_str(), SSL_FILETYPE_PEM) != 1)
     return unusable("key", key);
   return context;
@@ -157,14 +157,15 @@ void expect_name(SSL* session, const std::string& name) {
 
 }  // namespace
 
-Result<std::unique_ptr<Wire>> secure(int fd, const Address& address, Deadline deadline) {
+Result<std::unique_ptr<Wire>> secure(int fd, const Endpoint& server, std::string_view called,
+                                     Deadline deadline) {
   Closer closer{fd};
-  auto context = make_context(address);
+  auto context = make_context(server);
   if (!context) return fail(context.error());
   Session session(SSL_new(context->get()), SSL_free);
   if (!session || !set_socket(session.get(), fd))
     return fail(Code::unavailable, fmt::format("TLS cannot be used: {}.", last_error()));
-  const std::string& name = address.server_name.empty() ? address.host : address.server_name;
+  const std::string& name = server.server_name.empty() ? server.host : server.server_name;
   expect_name(session.get(), name);
   for (;;) {
     std::size_t ignored = 0;
@@ -172,21 +173,20 @@ Result<std::unique_ptr<Wire>> secure(int fd, const Address& address, Deadline de
     if (step == Step::done) break;
     if ((step == Step::needs_read || step == Step::needs_write) && wait_for(fd, step, deadline)) continue;
     if (const long verdict = SSL_get_verify_result(session.get()); verdict != X509_V_OK) {
-      return fail(
-          Code::config_error,
-          fmt::format("The certificate of Redis at {} is not to be trusted as {}'s: {}. Name its CA with "
-                      "?ca=FILE, and its name with &server_name=NAME.",
-                      address.shown(), name, X509_verify_cert_error_string(verdict)));
+      return fail(Code::config_error,
+                  fmt::format("The certificate of {} is not to be trusted as {}'s: {}. Name its CA with "
+                              "?ca=FILE, and its name with &server_name=NAME.",
+                              called, name, X509_verify_cert_error_string(verdict)));
     }
     return fail(
         Code::unavailable,
-        fmt::format("Cannot begin TLS with Redis at {}: {}. Ask again, or check that "
+        fmt::format("Cannot begin TLS with {}: {}. Ask again, or check that "
                     "the server speaks TLS on this port.",
-                    address.shown(),
+                    called,
                     step == Step::failed || step == Step::closed ? last_error() : "it did not answer"));
   }
   closer.fd = -1;
   return std::make_unique<SecureSocket>(fd, std::move(*context), std::move(session));
 }
 
-}  // namespace leasehold::redis
+}  // namespace leasehold::net
