@@ -176,6 +176,12 @@ Policy Configuration::policy(std::vector<Setting> stored) {
 
 Policy Configuration::policy_without_store() const { return policy_of({}); }
 
+std::string Configuration::fingerprint() const {
+  std::string text = "profile=" + profile_.value;
+  for (const auto& [name, known] : known_) text += fmt::format(";{}={}", name, known.value);
+  return text;
+}
+
 Policy Configuration::policy_of(std::span<const Setting> stored) const {
   Policy policy = built_in_;
   for (const SettingSpec& spec : setting_specs()) {

@@ -50,6 +50,9 @@ class Configuration {
   // The same while the store was not asked yet.
   Policy policy_without_store() const;
 
+  // What all sources but the store say, as one line: with equal ones two processes decide alike on one store.
+  std::string fingerprint() const;
+
   // The same for people: profile, store, then every setting.
   std::vector<EffectiveSetting> explain(std::vector<Setting> stored);
 

@@ -27,6 +27,7 @@ struct EventStream {
 struct Work {
   std::function<void()> call = {};  // On a worker. May run twice (Job).
   bool only_reads = false;
+  bool sleeps = false;  // The call makes several of the store, and pauses between them.
   // A request that waits: look() is the call, again and again, until it has an answer.
   std::shared_ptr<Waiter> waiter = {};
   // The waiter keeps its place when its time here is over or its client leaves, and is told how it stands.

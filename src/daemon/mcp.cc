@@ -7,6 +7,7 @@
 
 #include "daemon/mcp_headers.h"
 #include "daemon/mcp_telling.h"
+#include "env/system_random.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -72,7 +73,8 @@ std::expected<std::shared_ptr<McpSession>, Response> session_of(ServerState& ser
 }
 
 std::string begin_session(ServerState& server, McpPlace place, const mcp::Message& message) {
-  const std::string id = "mcp-" + make_uuid(server.services.random());
+  SystemRandom random;
+  const std::string id = "mcp-" + make_uuid(random);
   const json::object* const client = mcp::object_at(message.params, "clientInfo");
   if (place.owner.agent_id.empty() && client != nullptr) place.owner.agent_id = mcp::agent_of(*client);
   if (place.owner.session_id.empty()) place.owner.session_id = id;

@@ -139,7 +139,7 @@ Work restore_session(Exchange& exchange) {
   if (!as) return refuse(as.error());
   if (auto done = bind(exchange, as->caller); !done) return refuse(done.error());
   as->caller.holder.owner.session_id = exchange.captured.front();
-  return ask(
+  Work work = ask(
       exchange, [as = *as](LeaseManager& manager) { return manager.restore_session(as); },
       [&services = exchange.services, id = exchange.captured.front()](const RestoredSession& restored) {
         json::array paths;
@@ -154,6 +154,8 @@ Work restore_session(Exchange& exchange) {
             200,
             {{"session_id", id}, {"paths", std::move(paths)}, {"invalid", texts_json(restored.invalid)}});
       });
+  work.sleeps = true;  // Each path is tried as often as the profile says.
+  return work;
 }
 
 Work end_session(Exchange& exchange) {

@@ -11,7 +11,6 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <set>
 #include <utility>
 
 #include "daemon/events.h"
@@ -28,6 +27,9 @@ using namespace std::chrono_literals;
 
 // How soon a client that listens hears of what another process wrote.
 constexpr Duration kLookAgain = 100ms;
+
+// They sleep most of the time.
+constexpr std::size_t kPatientThreads = 4;
 
 // Redis and etcd take many calls at once, and group none.
 constexpr std::size_t kThreadsForOthers = 16;
@@ -56,6 +58,14 @@ Worker::Options options_of(ServerState& server, bool writes) {
       metrics.committed(jobs, took);
     };
   }
+  return options;
+}
+
+// Each call commits by itself: a group would wait for whoever sleeps in it.
+Worker::Options patient_options(ServerState& server) {
+  Worker::Options options = options_of(server, true);
+  options.threads = kPatientThreads;
+  options.together = false;
   return options;
 }
 
@@ -106,7 +116,8 @@ asio::awaitable<Response> perform(ServerState& server, Work& work, int socket) {
   const std::vector<int> fds(1, socket);
   while (work.call) {
     const std::uint64_t before = server.batches;
-    const Result<void> kept = co_await run_on(work.only_reads ? server.reader : server.writer, work.call);
+    Worker& worker = work.only_reads ? server.reader : work.sleeps ? server.patient : server.writer;
+    const Result<void> kept = co_await run_on(worker, work.call);
     if (!kept) {
       response = problem(kept.error());
       co_return response;
@@ -125,34 +136,13 @@ std::string_view outcome_of(int status) {
   return status < 500 ? "refused" : "failed";
 }
 
-// Over all workspaces that somebody asked for.
-Metrics::Standing count(Services& services) {
-  Metrics::Standing now;
-  std::string last;
-  for (const auto& [workspace, manager] : services.managers()) {
-    if (workspace == std::exchange(last, workspace)) continue;  // Another profile's, on the same leases.
-    const auto board = manager->board();
-    if (!board) continue;
-    std::set<Owner> owners;
-    for (const BoardRow& row : board->rows) {
-      if (!row.live) continue;
-      (row.lease.status == Status::active ? now.leases : now.waiters) += 1;
-      owners.insert(row.lease.holder.owner);
-    }
-    now.agents += owners.size();
-  }
-  return now;
-}
-
-asio::awaitable<Response> metrics(ServerState& server) {
-  Metrics::Standing now;
-  Task job = [&now, &server] { now = count(server.services); };
-  co_await run_on(server.reader, job);
-  now.connections = server.guests.size();
+// Asks nobody: who looks often must not be a burden.
+Response metrics(ServerState& server) {
+  server.standing.connections = server.guests.size();
   Response response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-  response.body = server.metrics.text(now);
-  co_return response;
+  response.body = server.metrics.text(server.standing);
+  return response;
 }
 
 // What needs no manager: no such route, or not for this one.
@@ -174,7 +164,8 @@ std::optional<Response> turned_away(const Request& request, const Match& found) 
 Result<Work> prepare(ServerState& server, const Request& request, const Match& found,
                      LeaseManager*& manager) {
   const std::string workspace = request.parameter("workspace").value_or("");
-  const auto opened = server.services.manager(workspace, request.parameter("profile").value_or(""));
+  const auto opened = server.services.manager(workspace, request.parameter("profile").value_or(""),
+                                              request.header("lease-settings"));
   if (!opened) return fail(opened.error());
   manager = *opened;
   Exchange exchange = {.services = server.services,
@@ -183,7 +174,7 @@ Result<Work> prepare(ServerState& server, const Request& request, const Match& f
                        .workspace = workspace.empty() ? server.services.default_workspace() : workspace,
                        .captured = found.captured};
   Work work = found.route->handle(exchange);
-  if (work.process) watch_process(server, *work.process);
+  if (work.process) watch_process(server, *work.process, *manager);
   return work;
 }
 
@@ -201,6 +192,7 @@ ServerState::ServerState(asio::io_context& loop, Services& all, Log& lines, Door
       door(std::move(entrance)),
       writer(all.store(), options_of(*this, true)),
       reader(all.store(), options_of(*this, false)),
+      patient(all.store(), patient_options(*this)),
       mcp_sessions(std::make_shared<McpSessions>()) {}
 
 asio::awaitable<Result<void>> run_on(Worker& worker, Task& call, Task& undo) {
@@ -268,7 +260,7 @@ asio::awaitable<bool> respond_to_anybody(ServerState& server, const Request& req
 asio::awaitable<void> respond(ServerState& server, const Request& request, int socket, Response& response,
                               std::unique_ptr<Teller>& stream) {
   if (request.path == "/metrics") {
-    response = co_await metrics(server);
+    response = metrics(server);
     co_return;
   }
   if (request.path == "/mcp") {

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "daemon/door.h"
 #include "daemon/exchange.h"
@@ -41,12 +42,18 @@ struct ServerState {
   Metrics metrics;
   Worker writer;
   Worker reader;
+  Worker patient;  // For what sleeps between its calls.
 
   bool is_stopping = false;
-  // Clients of this machine whose death ends leases.
-  std::map<Process, asio::posix::stream_descriptor> watched;
+  // Clients of this machine whose death ends leases, and where they have any.
+  struct Watched {
+    asio::posix::stream_descriptor death;
+    std::set<LeaseManager*> managers;
+  };
+  std::map<Process, Watched> watched;
   std::list<Guest> guests;
-  std::uint64_t batches = 0;  // Rises with whatever was written here.
+  std::uint64_t batches = 0;   // Rises with whatever was written here.
+  Metrics::Standing standing;  // As it was counted last.
   // Wakes all that wait, when there is nothing to wait for any more.
   std::list<asio::steady_timer*> sleepers;
   std::shared_ptr<McpSessions> mcp_sessions;
@@ -87,7 +94,7 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
 // Whether the other end has hung up.
 bool has_left(int socket);
 
-// Watches a process of this machine from now on: its death ends its leases at once.
-void watch_process(ServerState& server, const Process& process);
+// Watches a process of this machine from now on: its death ends its leases there at once.
+void watch_process(ServerState& server, const Process& process, LeaseManager& manager);
 
 }  // namespace leasehold::daemon

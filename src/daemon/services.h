@@ -1,22 +1,42 @@
 // One store, and a lease manager for each workspace and profile that somebody asked for.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/options.h"
-#include "env/proc_liveness.h"
-#include "env/system_random.h"
+#include "env/liveness.h"
 #include "manager/lease_manager.h"
-#include "open/shared_store.h"
 #include "wire/moment.h"
 #include "workspace/pairs.h"
 #include "workspace/workspace.h"
 
 namespace leasehold::daemon {
+
+// A manager, and the settings it goes by (Configuration::fingerprint()).
+struct Served {
+  std::unique_ptr<LeaseManager> manager;
+  std::string settings;
+};
+
+// What is served. All that it refers to outlives it.
+struct ServedStore {
+  Store& store;
+  LivenessProbe& liveness;
+  std::string url;
+  std::string default_workspace;
+  // An empty profile: the server's own.
+  std::function<Result<Served>(const std::string& workspace, const std::string& profile)> make_manager;
+  Workspace workspace = {};  // The default one, on this disk.
+  PairRules pairs = {};
+  std::vector<std::string> notes = {};  // For people.
+};
 
 // Thread-safe.
 class Services {
@@ -24,19 +44,22 @@ class Services {
   // Errors: those of open_workspace().
   static Result<std::unique_ptr<Services>> open(const ServeOptions& options, LogSink log);
 
-  Store& store() { return *shared_->store; }
-  LivenessProbe& liveness() { return liveness_; }
-  Random& random() { return random_; }
-  const Machine& machine() const { return shared_->machine; }
-  const std::string& store_url() const { return store_url_; }
-  const std::string& default_workspace() const { return default_workspace_; }
-  const std::vector<std::string>& notes() const { return notes_; }
-  bool is_embedded() const { return store_url_.starts_with("sqlite:"); }
-  const PairRules& pairs() const { return pairs_; }
-  const Workspace& workspace() const { return workspace_; }  // The default one, on this disk.
+  explicit Services(ServedStore served) : served_(std::move(served)) { refresh_moment(); }
 
-  // An empty name: the default one. Errors: invalid_argument, limit_exceeded, config_error.
-  Result<LeaseManager*> manager(const std::string& workspace, const std::string& profile);
+  Store& store() { return served_.store; }
+  LivenessProbe& liveness() { return served_.liveness; }
+  const std::string& store_url() const { return served_.url; }
+  const std::string& default_workspace() const { return served_.default_workspace; }
+  const std::vector<std::string>& notes() const { return served_.notes; }
+  bool is_embedded() const { return served_.url.starts_with("sqlite:"); }
+  const PairRules& pairs() const { return served_.pairs; }
+  const Workspace& workspace() const { return served_.workspace; }
+
+  // An empty name: the default one. `settings`, if not empty, is what the caller's own would be: with others
+  // it wants no answer, but would rather open the store itself. Errors: invalid_argument, limit_exceeded,
+  // config_error; unavailable (other settings).
+  Result<LeaseManager*> manager(const std::string& workspace, const std::string& profile,
+                                std::string_view settings = {});
   // All there are, each with the name of its workspace. They stay.
   std::vector<std::pair<std::string, LeaseManager*>> managers();
 
@@ -46,22 +69,11 @@ class Services {
   void refresh_moment();
 
  private:
-  Services(ServeOptions options, std::shared_ptr<SharedStore> shared)
-      : options_(std::move(options)), shared_(std::move(shared)) {}
+  Result<Served*> find_or_make(const std::string& workspace, const std::string& profile);
 
-  ServeOptions options_;
-  std::shared_ptr<SharedStore> shared_;
-  ProcLiveness liveness_{shared_->machine};
-  SystemRandom random_;
-  Workspace workspace_;
-  PairRules pairs_;
-  std::string store_url_;
-  std::string default_workspace_;
-  std::vector<std::string> notes_;
-  LogSink log_;
-
+  const ServedStore served_;
   std::mutex mutex_;  // Guards what follows.
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<LeaseManager>> managers_;
+  std::map<std::pair<std::string, std::string>, Served> managers_;
   Moment moment_{};
 };
 

@@ -4,6 +4,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <set>
+#include <utility>
 
 namespace leasehold::daemon {
 namespace {
@@ -13,6 +15,26 @@ using namespace std::chrono_literals;
 constexpr auto kEvery = 1s;
 // Others get their turn between two steps: some milliseconds each.
 constexpr std::size_t kSweptAtOnce = 200;
+// Counting takes at most one part in so many of the time.
+constexpr int kCountShare = 50;
+
+Metrics::Standing standing_of(Services& services) {
+  Metrics::Standing now;
+  std::string last;
+  for (const auto& [workspace, manager] : services.managers()) {
+    if (workspace == std::exchange(last, workspace)) continue;  // Another profile's, on the same leases.
+    const auto board = manager->board();
+    if (!board) continue;
+    std::set<Owner> owners;
+    for (const BoardRow& row : board->rows) {
+      if (!row.live) continue;
+      (row.lease.status == Status::active ? now.leases : now.waiters) += 1;
+      owners.insert(row.lease.holder.owner);
+    }
+    now.agents += owners.size();
+  }
+  return now;
+}
 
 }  // namespace
 
@@ -33,7 +55,7 @@ asio::awaitable<void> Upkeep::watch_holders() {
   co_await run_on(server_.reader, job);
   if (!board) co_return;
   for (const BoardRow& row : board->rows) {
-    if (row.live && row.lease.holder.process) watch_process(server_, *row.lease.holder.process);
+    if (row.live && row.lease.holder.process) watch_process(server_, *row.lease.holder.process, **manager);
   }
 }
 
@@ -51,6 +73,7 @@ asio::awaitable<void> Upkeep::run() {
       co_await count_events(workspace, *manager);
       co_await forget(workspace, *manager);
     }
+    co_await count();
     timer_.expires_after(kEvery);
     boost::system::error_code ignored;
     if (!stopped_) co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -68,6 +91,19 @@ asio::awaitable<void> Upkeep::sweep(LeaseManager& manager) {
     const Result<void> kept = co_await run_on(server_.writer, job);
     if (kept) server_.metrics.swept(swept);
   }
+}
+
+// Who holds and who waits, in all workspaces that somebody asked for. All of them are looked at, so with many
+// it is done less often.
+asio::awaitable<void> Upkeep::count() {
+  const auto began = std::chrono::steady_clock::now();
+  if (began < next_count_) co_return;
+  Metrics::Standing now;
+  Task job = [&now, &services = server_.services] { now = standing_of(services); };
+  co_await run_on(server_.reader, job);
+  server_.standing = now;
+  const auto ended = std::chrono::steady_clock::now();
+  next_count_ = ended + kCountShare * (ended - began);
 }
 
 // From the history, so that what other processes did on the same store counts as well.

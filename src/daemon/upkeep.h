@@ -20,6 +20,7 @@ class Upkeep {
  private:
   asio::awaitable<void> run();
   asio::awaitable<void> watch_holders();
+  asio::awaitable<void> count();
   asio::awaitable<void> sweep(LeaseManager& manager);
   asio::awaitable<void> count_events(const std::string& workspace, LeaseManager& manager);
   asio::awaitable<void> forget(const std::string& workspace, LeaseManager& manager);
@@ -30,6 +31,7 @@ class Upkeep {
   const WallTime started_ =
       std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
   std::map<std::string, std::uint64_t> counted_;  // Up to which event, by workspace.
+  std::chrono::steady_clock::time_point next_count_;
   std::map<std::string, std::chrono::steady_clock::time_point> next_cleanup_;  // By workspace.
 };
 

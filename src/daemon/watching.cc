@@ -8,8 +8,8 @@ namespace {
 // them.
 constexpr std::size_t kWatchedMost = 4'096;
 
-void reclaim(ServerState& server) {
-  for (const auto& [workspace, manager] : server.services.managers()) {
+void reclaim(ServerState& server, const std::set<LeaseManager*>& managers) {
+  for (LeaseManager* const manager : managers) {
     server.writer.submit({.call = [swept = manager] { static_cast<void>(swept->sweep(true)); },
                           .done = [](const Result<void>&) {}});
   }
@@ -17,16 +17,23 @@ void reclaim(ServerState& server) {
 
 }  // namespace
 
-void watch_process(ServerState& server, const Process& process) {
-  if (server.is_stopping || server.watched.size() >= kWatchedMost || server.watched.contains(process)) return;
+void watch_process(ServerState& server, const Process& process, LeaseManager& manager) {
+  if (const auto known = server.watched.find(process); known != server.watched.end()) {
+    known->second.managers.insert(&manager);
+    return;
+  }
+  if (server.is_stopping || server.watched.size() >= kWatchedMost) return;
   const int fd = server.services.liveness().watch(process);
   if (fd < 0) return;
-  auto [place, is_new] = server.watched.emplace(process, asio::posix::stream_descriptor(server.io, fd));
-  place->second.async_wait(asio::posix::stream_descriptor::wait_read,
+  ServerState::Watched& watched =
+      server.watched
+          .emplace(process, ServerState::Watched{asio::posix::stream_descriptor(server.io, fd), {&manager}})
+          .first->second;
+  watched.death.async_wait(asio::posix::stream_descriptor::wait_read,
                            [&server, process](const boost::system::error_code& failed) {
                              if (failed) return;
-                             server.watched.erase(process);
-                             reclaim(server);
+                             const auto ended = server.watched.extract(process);
+                             if (!ended.empty()) reclaim(server, ended.mapped().managers);
                            });
 }
 

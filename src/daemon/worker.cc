@@ -59,9 +59,15 @@ void Worker::run(std::vector<Job> batch) {
   const auto began = std::chrono::steady_clock::now();
   if (options_.begin) options_.begin();
   std::vector<Result<void>> committed(batch.size());
-  auto all = store_.together([&] {
+  const auto calls = [&] {
     for (const Job& job : batch) job.call();
-  });
+  };
+  Result<void> all;
+  if (options_.together) {
+    all = store_.together(calls);
+  } else {
+    calls();
+  }
   const bool kept = all || all.error().code == Code::outcome_unknown;
   if (options_.end) options_.end(kept);
   if (!kept) {

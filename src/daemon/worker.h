@@ -31,7 +31,7 @@ class Worker {
  public:
   struct Options {
     std::size_t threads = 1;
-    bool together = true;
+    bool together = true;  // False: each call of the store commits by itself, as it is made.
     // Takes what is to be called on the loop's thread.
     std::function<void(std::function<void()>)> answer_by;
     // Called by the worker's threads around a batch: begin, then kept or dropped. May be empty.
