@@ -50,6 +50,11 @@ struct OpenOptions {
   // The process ends soon, as a command does. Whoever opens an embedded store alone reads its log, so it is
   // kept short then.
   bool is_brief = false;
+
+  // For who asks little and mostly finds out: if a lease serve of the same user and with the same settings
+  // serves the embedded store, it is asked, which is faster than opening the store. Without one, or when it
+  // does not answer, the store is opened.
+  bool prefers_server = false;
 };
 
 // A path as somebody wrote it.

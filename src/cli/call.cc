@@ -78,6 +78,8 @@ Result<OpenWorkspace*> Call::workspace(bool create, bool only_managed) {
   return open({.create = create, .only_managed = only_managed});
 }
 
+Result<OpenWorkspace*> Call::workspace_to_ask() { return open({.create = false, .prefers_server = true}); }
+
 Result<OpenWorkspace*> Call::workspace_without_store() { return open({.settings = {{"store", "memory:"}}}); }
 
 Result<OpenWorkspace*> Call::open(OpenOptions options) {

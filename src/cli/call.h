@@ -33,6 +33,8 @@ class Call {
   // Opens the workspace at the first call. `create`: also make a store where there is none; but with
   // `only_managed` not in a folder that nobody asked to guard: that is not_found.
   Result<OpenWorkspace*> workspace(bool create = false, bool only_managed = false);
+  // The same for one quick question: a server of the embedded store may answer it.
+  Result<OpenWorkspace*> workspace_to_ask();
 
   // For commands that look at files only: makes no store, and asks none.
   Result<OpenWorkspace*> workspace_without_store();

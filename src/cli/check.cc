@@ -13,7 +13,7 @@ Result<int> run(Call& call) {
   if (!asked) return fail(asked.error());
   if (!*asked)
     return fail(Code::invalid_argument, "--token is missing: the one that lease acquire gave you.");
-  const auto workspace = call.workspace();
+  const auto workspace = call.workspace_to_ask();
   if (!workspace) return fail(workspace.error());
   const auto keys = call.keys(call.arguments().operands());
   if (!keys) return fail(keys.error());

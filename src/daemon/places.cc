@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <string_view>
+
+#include "open/served_socket.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -23,8 +24,7 @@ std::string token_file() {
 }
 
 std::string default_socket(const std::string& store_url) {
-  constexpr std::string_view kEmbedded = "sqlite:";
-  if (store_url.starts_with(kEmbedded)) return store_url.substr(kEmbedded.size()) + "/socket";
+  if (std::string socket = served_socket(store_url); !socket.empty()) return socket;
   const std::string runtime = variable("XDG_RUNTIME_DIR");
   return (runtime.starts_with('/') ? runtime : fmt::format("/tmp/leasehold-{}", ::geteuid())) +
          "/leasehold/socket";

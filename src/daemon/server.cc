@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -21,6 +22,7 @@
 #include "daemon/places.h"
 #include "daemon/tokens.h"
 #include "daemon/upkeep.h"
+#include "open/served_socket.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -244,6 +246,20 @@ Result<std::vector<Listener>> open_listeners(const ServeOptions& options, const 
   return listeners;
 }
 
+// Where commands of this machine look for whoever serves their store, besides what was asked for. They do
+// without if that cannot be.
+void listen_in_store(const Services& services, Log& log, std::vector<Listener>& listeners) {
+  const std::string socket = served_socket(services.store_url());
+  const auto is_it = [&](const Listener& one) { return one.path == socket; };
+  if (socket.empty() || std::ranges::any_of(listeners, is_it)) return;
+  auto opened = listen_on({.text = "unix:" + socket, .path = socket, .host = {}, .port = {}});
+  if (opened) {
+    for (Listener& one : *opened) listeners.push_back(std::move(one));
+  } else {
+    log.say(LogLevel::warning, opened.error().message + " Commands open the store themselves.");
+  }
+}
+
 // Whoever can reach a TCP port can be anybody.
 Result<void> check_doors(const ServeOptions& options, const std::vector<Listener>& listeners,
                          const Tokens& tokens) {
@@ -283,6 +299,7 @@ Result<int> serve(const ServeOptions& options) {
     }
     return fail(closed.error());
   }
+  listen_in_store(**services, log, *listeners);
   Server server(options, **services, log, *std::move(listeners), *std::move(tokens), *std::move(tls));
   server.run();
   return 0;

@@ -101,7 +101,11 @@ std::string HookCall::absolute(const std::string& path) const {
 }
 
 OpenOptions HookCall::open_options(const std::string& place) const {
-  return {.place = place, .environment = variables_, .only_managed = true, .is_brief = true};
+  return {.place = place,
+          .environment = variables_,
+          .only_managed = true,
+          .is_brief = true,
+          .prefers_server = true};
 }
 
 // What the tool names, and what its command line is seen to write. The rest of a command line goes on unseen.

@@ -79,7 +79,7 @@ Result<net::Endpoint> read_url(std::string_view url) {
   return endpoint;
 }
 
-enum class Ready { yes, cancelled, too_late };
+enum class Ready { yes, cancelled, too_late, broken_off };
 
 Ready wait_for(const Wire& wire, Step step, Deadline deadline, int cancelled) {
   pollfd fds[] = {{wire.fd(), static_cast<short>(step == Step::needs_write ? POLLOUT : POLLIN), 0},
@@ -132,6 +132,7 @@ bool receive(Wire& wire, Parser& parser, Deadline deadline, int cancelled, Ready
       if (how != Ready::yes) return false;
       continue;
     }
+    if (step == Step::failed && !parser.got_some()) how = Ready::broken_off;
     if (step != Step::done) return false;
     text.append(buffer, moved);
     for (;;) {
@@ -239,6 +240,14 @@ Result<Reply> Server::ask(const Call& call) {
     return reply;
   }
   if (how == Ready::cancelled) return Reply{.cancelled = true};
+  // TLS 1.3 says only after the handshake that a certificate is missing; HTTP has not begun then.
+  if (how == Ready::broken_off && endpoint_.tls) {
+    return fail(
+        Code::config_error,
+        fmt::format("The lease server at {} ended TLS before it answered. It may want a certificate that it "
+                    "knows: add ?cert=FILE&key=FILE to its URL.",
+                    in_sentence(shown_)));
+  }
   const std::string_view why = how == Ready::too_late ? "did not answer in time" : "closed the connection";
   if (call.method == "GET")
     return fail(Code::unavailable, fmt::format("The lease server at {} {}. Ask again.", shown_, why));

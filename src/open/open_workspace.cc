@@ -13,10 +13,13 @@
 #include "http_client/http_client.h"
 #include "leasehold/open.h"
 #include "manager/lease_manager.h"
+#include "open/preferring_client.h"
 #include "open/read_configuration.h"
+#include "open/served_socket.h"
 #include "open/shared_store.h"
 #include "open/stores.h"
 #include "util/check.h"
+#include "util/percent.h"
 #include "workspace/disk_pairs.h"
 #include "workspace/pair_config.h"
 #include "workspace/path_intake.h"
@@ -32,6 +35,48 @@ struct Service {
   ProcLiveness liveness{shared->machine};
   SystemRandom random;
   std::optional<LeaseManager> manager;
+};
+
+// The manager is kept alive with all it needs.
+std::shared_ptr<Client> client_of(const std::shared_ptr<Service>& service) {
+  return {service, &*service->manager};
+}
+
+// Opens the store when it is needed. Thread-safe.
+class ServiceOpener {
+ public:
+  struct How {
+    std::string asked_url;
+    std::string url;
+    StoreUse use;
+    std::string workspace;
+    std::shared_ptr<Configuration> configuration;
+    LogSink log;
+  };
+  explicit ServiceOpener(How how) : how_(std::move(how)) {}
+
+  Result<std::shared_ptr<Service>> open() {
+    const std::lock_guard lock(mutex_);
+    if (service_) return service_;
+    auto shared = share_store(how_.asked_url, how_.url, how_.use);
+    if (!shared) return fail(shared.error());
+    auto service = std::make_shared<Service>(std::move(*shared));
+    service->manager.emplace(Environment{service->liveness, service->random}, *service->shared->store,
+                             how_.workspace, how_.configuration->policy_without_store(),
+                             ManagerOptions{.configuration = how_.configuration,
+                                            .log = how_.log,
+                                            .rooms = service->shared->rooms,
+                                            .own_process = [machine = service->shared->machine] {
+                                              return process_with_pid(machine, ::getpid());
+                                            }});
+    service_ = std::move(service);
+    return service_;
+  }
+
+ private:
+  const How how_;
+  std::mutex mutex_;  // Guards what follows.
+  std::shared_ptr<Service> service_;
 };
 
 // What a project wrote is read when the workspace is opened, to say at once where it is wrong. The built-in
@@ -64,9 +109,10 @@ struct Opened {
   std::shared_ptr<Pairs> pairs = std::make_shared<Pairs>();
   std::function<const char*(const char*)> environment;
   Machine machine;
-  // One of these two: the store is opened here, or somebody serves it.
-  std::shared_ptr<Service> service;
+  // One of these two: the store is opened here, at the latest when it is needed; or somebody serves it.
+  std::shared_ptr<ServiceOpener> service;
   std::shared_ptr<HttpClient> server;
+  std::shared_ptr<Client> client;
   std::shared_ptr<const void> url_in_use;
 };
 
@@ -74,11 +120,7 @@ class LocalWorkspace final : public OpenWorkspace {
  public:
   explicit LocalWorkspace(Opened opened) : opened_(std::move(opened)) {}
 
-  // The manager is kept alive with all it needs.
-  std::shared_ptr<Client> client() override {
-    if (opened_.server) return opened_.server;
-    return {opened_.service, &*opened_.service->manager};
-  }
+  std::shared_ptr<Client> client() override { return opened_.client; }
 
   const std::string& root() const override { return opened_.workspace.root; }
   const std::string& id() const override { return opened_.id; }
@@ -120,7 +162,7 @@ class LocalWorkspace final : public OpenWorkspace {
   }
 
   Result<std::vector<EffectiveSetting>> settings() const override {
-    auto stored = opened_.server ? opened_.server->settings() : opened_.service->manager->settings();
+    auto stored = opened_.client->settings();
     if (!stored) return fail(stored.error());
     return opened_.configuration->explain(std::move(*stored));
   }
@@ -131,14 +173,16 @@ class LocalWorkspace final : public OpenWorkspace {
 
   Result<std::vector<Defect>> examine_store(bool repair) override {
     if (opened_.server) return opened_.server->examine(repair);
-    return opened_.service->shared->store->examine(opened_.id, repair);
+    const auto service = opened_.service->open();
+    if (!service) return fail(service.error());
+    return (*service)->shared->store->examine(opened_.id, repair);
   }
 
   void set_room_busy(const std::string& room, bool busy) override {
     if (opened_.server) {
       std::ignore = opened_.server->set_room_busy(room, busy);
     } else {
-      opened_.service->manager->rooms().set_busy(room, busy);
+      if (const auto service = opened_.service->open()) (*service)->manager->rooms().set_busy(room, busy);
     }
   }
 
@@ -168,8 +212,31 @@ Result<std::unique_ptr<OpenWorkspace>> open_server(Opened opened, const OpenOpti
                                        .token = token == nullptr ? "" : token});
   if (!client) return fail(client.error());
   opened.server = *std::move(client);
+  opened.client = opened.server;
   opened.store_url = std::move(url);
   return std::make_unique<LocalWorkspace>(std::move(opened));
+}
+
+// Longer than a server that is at work takes, and short enough to open the store instead.
+constexpr Duration kServerPatience = std::chrono::milliseconds(500);
+
+// Asks whoever serves the embedded store, and opens it if need be. Nothing: nobody serves it.
+std::shared_ptr<Client> served(const std::string& url, const Opened& opened) {
+  const std::string socket = own_served_socket(url);
+  if (socket.empty()) return nullptr;
+  const auto profile = opened.configuration->profile();
+  auto server = open_http_client("http+unix:" + percent_encoded(socket, '?'),
+                                 {.workspace = opened.id,
+                                  .profile = profile.source == "built-in" ? "" : profile.value,
+                                  .token = {},
+                                  .settings = opened.configuration->fingerprint(),
+                                  .patience = kServerPatience});
+  if (!server) return nullptr;
+  return prefer_server(*std::move(server), [opener = opened.service]() -> Result<std::shared_ptr<Client>> {
+    const auto service = opener->open();
+    if (!service) return fail(service.error());
+    return client_of(*service);
+  });
 }
 
 }  // namespace
@@ -209,24 +276,30 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   const auto scheme = store_scheme(*url);
   if (!scheme) return fail(scheme.error());
   if ((*scheme)->open == nullptr) return open_server(std::move(opened), options, *std::move(url), **scheme);
-  auto shared = share_store(asked_url, *url, {.create = options.create, .is_brief = options.is_brief});
-  if (!shared) return fail(shared.error());
+  opened.machine = read_machine();
+  opened.id = workspace_id(opened.workspace, opened.workspace.scope.value_or((*scheme)->scope),
+                           opened.machine.machine_id);
+  opened.service = std::make_shared<ServiceOpener>(ServiceOpener::How{
+      .asked_url = asked_url,
+      .url = *url,
+      .use = {.create = options.create, .is_brief = options.is_brief, .machine = opened.machine},
+      .workspace = opened.id,
+      .configuration = opened.configuration,
+      .log = options.log});
   opened.store_url = std::move(*url);
-  for (const std::string& warning : (*shared)->warnings) opened.workspace.notes.push_back(warning);
-
-  auto service = std::make_shared<Service>(std::move(*shared));
-  const WorkspaceScope scope = opened.workspace.scope.value_or((*scheme)->scope);
-  opened.machine = service->shared->machine;
-  opened.id = workspace_id(opened.workspace, scope, opened.machine.machine_id);
-  service->manager.emplace(Environment{service->liveness, service->random}, *service->shared->store,
-                           opened.id, opened.configuration->policy_without_store(),
-                           ManagerOptions{.configuration = opened.configuration,
-                                          .log = options.log,
-                                          .rooms = service->shared->rooms,
-                                          .own_process = [machine = opened.machine] {
-                                            return process_with_pid(machine, ::getpid());
-                                          }});
-  opened.service = std::move(service);
+  // Lines of the log are written by whoever decides, so with a log nobody else may.
+  if (options.prefers_server && !options.log) {
+    auto in_use = use_url(asked_url);
+    if (!in_use) return fail(in_use.error());
+    opened.url_in_use = *std::move(in_use);
+    opened.client = served(opened.store_url, opened);
+  }
+  if (!opened.client) {
+    const auto service = opened.service->open();
+    if (!service) return fail(service.error());
+    for (const std::string& warning : (*service)->shared->warnings) opened.workspace.notes.push_back(warning);
+    opened.client = client_of(*service);
+  }
   return std::make_unique<LocalWorkspace>(std::move(opened));
 }
 

@@ -63,7 +63,8 @@ Result<std::shared_ptr<SharedStore>> share_store(const std::string& asked_url, c
   if (const auto found = all.stores.find(url); found != all.stores.end()) {
     if (auto open = found->second.lock()) return open;
   }
-  auto shared = std::make_shared<SharedStore>(read_machine(), std::move(*in_use));
+  auto shared =
+      std::make_shared<SharedStore>(use.machine ? *use.machine : read_machine(), std::move(*in_use));
   auto store = open_store(url, {.machine = shared->machine,
                                 .clock = shared->clock,
                                 .create = use.create,

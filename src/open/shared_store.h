@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct StoreUse {
   bool create = true;
   bool is_brief = false;
   bool durable = false;
+  std::optional<Machine> machine = {};  // Where we are, if that is known already.
 };
 
 // In the order they depend on each other.

@@ -1,0 +1,112 @@
+// Hooks and checks ask a daemon that serves their store, and do without it when it is not there.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "daemon_scene.h"
+
+namespace leasehold {
+namespace {
+
+class Preferred : public DaemonScene {
+ protected:
+  Ran write(const std::string& session, const std::string& file, const std::string& variable = {}) const {
+    const boost::json::object call = {{"session_id", session},
+                                      {"hook_event_name", "PreToolUse"},
+                                      {"cwd", root()},
+                                      {"tool_name", "Write"},
+                                      {"tool_input", {{"file_path", root() + "/" + file}, {"content", "x"}}}};
+    auto variables = environment("nobody");
+    if (!variable.empty()) variables.push_back(variable);
+    return run_lease(
+        {"hook", "claude-code"},
+        {.environment = variables, .out = {}, .cwd = root(), .in = boost::json::serialize(call)});
+  }
+  std::string holder_of(const std::string& file) const {
+    const auto board = json("looker", {"status", file});
+    const auto& rows = board.at("leases").as_array();
+    return rows.empty() ? "" : std::string(rows.at(0).at("session_id").as_string());
+  }
+  // How often the daemon answered this.
+  int answered(const std::string& operation) const {
+    const std::string figures = ask("GET", "/metrics").body;
+    const std::regex line("lease_http_requests_total\\{operation=\"" + operation +
+                          "\",status=\"[0-9]+\"\\} ([0-9]+)");
+    int count = 0;
+    for (auto at = std::sregex_iterator(figures.begin(), figures.end(), line); at != std::sregex_iterator();
+         ++at)
+      count += std::stoi((*at)[1]);
+    return count;
+  }
+  std::string store_socket() const { return root() + "/.leasehold/socket"; }
+};
+
+TEST_F(Preferred, ADaemonListensInItsStoresFolderForItsUserOnly) {
+  serve();
+
+  struct stat found{};
+  ASSERT_EQ(::lstat(store_socket().c_str(), &found), 0);
+  EXPECT_TRUE(S_ISSOCK(found.st_mode));
+  EXPECT_EQ(found.st_mode & 0777U, 0600U);
+  stop();
+  EXPECT_FALSE(std::filesystem::exists(store_socket()));
+}
+
+TEST_F(Preferred, AHookAndACheckAskIt) {
+  serve();
+
+  EXPECT_EQ(write("s1", "src/a.ts").exit, 0);
+  const Ran denied = write("s2", "src/a.ts");
+  const std::string token = token_of("ann", "docs/x.md");
+  const Ran checked = as("ann", {"check", "docs/x.md", "--token", token});
+
+  EXPECT_TRUE(contains(denied.out, "deny")) << denied.out << denied.err;
+  EXPECT_EQ(checked.exit, 0) << checked.err;
+  EXPECT_EQ(holder_of("src/a.ts"), "s1");
+  EXPECT_EQ(answered("gate"), 2);
+  EXPECT_EQ(answered("check_token"), 1);
+}
+
+TEST_F(Preferred, WithoutItTheStoreIsOpened) {
+  serve();
+  EXPECT_EQ(write("s1", "src/a.ts").exit, 0);
+  const Ran denied = write("s2", "src/a.ts");
+  kill_it();
+  ASSERT_TRUE(std::filesystem::exists(store_socket()));
+
+  const Ran again = write("s2", "src/a.ts");
+  const Ran granted = write("s2", "docs/x.md");
+  std::filesystem::remove(store_socket());
+  const Ran still = write("s2", "docs/x.md");
+
+  EXPECT_TRUE(contains(again.out, "deny")) << again.out << again.err;
+  EXPECT_EQ(granted.exit, 0);
+  EXPECT_EQ(granted.out, still.out);
+  EXPECT_EQ(holder_of("docs/x.md"), "s2");
+}
+
+TEST_F(Preferred, OneThatDoesNotAnswerIsNotWaitedForLong) {
+  serve();
+  EXPECT_EQ(write("s1", "src/a.ts").exit, 0);
+  daemon().signal(SIGSTOP);
+
+  const Ran granted = write("s1", "src/b.ts");
+  const Ran denied = write("s2", "src/a.ts");
+  daemon().signal(SIGCONT);
+
+  EXPECT_FALSE(contains(granted.out, "deny")) << granted.out << granted.err;
+  EXPECT_TRUE(contains(denied.out, "deny")) << denied.out << denied.err;
+  EXPECT_EQ(holder_of("src/b.ts"), "s1");
+}
+
+TEST_F(Preferred, OneWithOtherSettingsIsNotAsked) {
+  serve();
+
+  EXPECT_EQ(write("s1", "src/a.ts", "LEASE_TTL=7m").exit, 0);
+
+  EXPECT_EQ(answered("gate"), 0);
+  const auto board = json("looker", {"status", "src/a.ts"});
+  EXPECT_EQ(board.at("leases").at(0).at("ttl_ms").to_number<int>(), 420'000);
+}
+
+}  // namespace
+}  // namespace leasehold
