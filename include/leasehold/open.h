@@ -143,4 +143,20 @@ bool lets_unchecked_writes_pass(const OpenOptions& options);
 // Reads files; blocks no longer than the store's timeout.
 Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options);
 
+struct ConnectOptions {
+  std::string workspace;  // Its id, as OpenWorkspace::id() has it. Empty: the server's own.
+  std::string profile;    // Empty: the server's own.
+  std::string token;      // What lease token create printed; empty: none.
+};
+
+// The calls of a server (lease serve), for programs that have keys and no tree on this machine:
+//
+//   auto client = leasehold::connect("http+unix:/run/leasehold/socket");
+//   auto answer = (*client)->acquire({.caller = me, .paths = {{.path = "/src/a.ts"}}});
+//
+// The URL is http://HOST[:PORT], https://HOST[:PORT][?ca=FILE&cert=FILE&key=FILE&server_name=NAME] or
+// http+unix:/SOCKET. Connects at the first call, and again when a connection was lost; several may be open at
+// once. Error: config_error (the URL).
+Result<std::shared_ptr<Client>> connect(const std::string& url, const ConnectOptions& options = {});
+
 }  // namespace leasehold
