@@ -163,6 +163,10 @@ std::optional<Response> turned_away(const Request& request, const Match& found) 
 // What the route wants done; or the response, if that is all.
 Result<Work> prepare(ServerState& server, const Request& request, const Match& found,
                      LeaseManager*& manager) {
+  if (server.memory != nullptr && found.route->grants) {
+    if (std::string why = server.memory->refusal(); !why.empty())
+      return fail(Code::unavailable, std::move(why));
+  }
   const std::string workspace = request.parameter("workspace").value_or("");
   const auto opened = server.services.manager(workspace, request.parameter("profile").value_or(""),
                                               request.header("lease-settings"));
@@ -185,10 +189,12 @@ Response readiness(const Result<void>& ready) {
 
 }  // namespace
 
-ServerState::ServerState(asio::io_context& loop, Services& all, Log& lines, Door entrance)
+ServerState::ServerState(asio::io_context& loop, Services& all, Log& lines, Door entrance,
+                         StoreMemory* remembered)
     : io(loop),
       services(all),
       log(lines),
+      memory(remembered),
       door(std::move(entrance)),
       writer(all.store(), options_of(*this, true)),
       reader(all.store(), options_of(*this, false)),

@@ -86,13 +86,14 @@ std::string host_part(const std::string& address) {
 
 class Server {
  public:
-  Server(ServeOptions options, Services& services, Log& log, std::vector<Listener> listeners,
-         std::shared_ptr<const Tokens> tokens, std::shared_ptr<asio::ssl::context> tls)
+  Server(ServeOptions options, Services& services, StoreMemory& memory, Log& log,
+         std::vector<Listener> listeners, std::shared_ptr<const Tokens> tokens,
+         std::shared_ptr<asio::ssl::context> tls)
       : options_(std::move(options)),
         log_(log),
         listeners_(std::move(listeners)),
         tls_(std::move(tls)),
-        state_(io_, services, log, Door(door_options(), std::move(tokens))),
+        state_(io_, services, log, Door(door_options(), std::move(tokens)), &memory),
         upkeep_(state_) {}
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -286,6 +287,9 @@ Result<int> serve(const ServeOptions& options) {
   auto services = Services::open(options, [&log](const LogRecord& record) { log.about_lease(record); });
   if (!services) return fail(services.error());
   for (const std::string& note : (*services)->notes()) log.say(LogLevel::warning, note);
+  auto memory = StoreMemory::open(**services, memory_file((*services)->store_url()));
+  if (!memory) return fail(memory.error());
+  if (const std::string why = (*memory)->refusal(); !why.empty()) log.say(LogLevel::warning, why);
   auto tokens = Tokens::read(token_file());
   if (!tokens) return fail(tokens.error());
   auto tls = read_certificates(options);
@@ -300,7 +304,8 @@ Result<int> serve(const ServeOptions& options) {
     return fail(closed.error());
   }
   listen_in_store(**services, log, *listeners);
-  Server server(options, **services, log, *std::move(listeners), *std::move(tokens), *std::move(tls));
+  Server server(options, **services, **memory, log, *std::move(listeners), *std::move(tokens),
+                *std::move(tls));
   server.run();
   return 0;
 }

@@ -18,6 +18,7 @@
 #include "daemon/log.h"
 #include "daemon/metrics.h"
 #include "daemon/services.h"
+#include "daemon/store_memory.h"
 #include "daemon/worker.h"
 
 namespace leasehold::daemon {
@@ -33,11 +34,14 @@ struct Guest {
 class McpSessions;
 
 struct ServerState {
-  ServerState(asio::io_context& loop, Services& all, Log& lines, Door entrance);
+  // Without a memory nothing is found to be lost.
+  ServerState(asio::io_context& loop, Services& all, Log& lines, Door entrance,
+              StoreMemory* remembered = nullptr);
 
   asio::io_context& io;
   Services& services;
   Log& log;
+  StoreMemory* const memory;
   Door door;
   Metrics metrics;
   Worker writer;

@@ -1,5 +1,6 @@
 #include "daemon/upkeep.h"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -73,6 +74,7 @@ asio::awaitable<void> Upkeep::run() {
       co_await count_events(workspace, *manager);
       co_await forget(workspace, *manager);
     }
+    co_await remember();
     co_await count();
     timer_.expires_after(kEvery);
     boost::system::error_code ignored;
@@ -91,6 +93,15 @@ asio::awaitable<void> Upkeep::sweep(LeaseManager& manager) {
     const Result<void> kept = co_await run_on(server_.writer, job);
     if (kept) server_.metrics.swept(swept);
   }
+}
+
+asio::awaitable<void> Upkeep::remember() {
+  if (server_.memory == nullptr) co_return;
+  Result<void> saved;
+  Task job = [this, &saved] { saved = server_.memory->save(highest_); };
+  co_await run_on(server_.patient, job);
+  if (!saved && !complained_) server_.log.say(LogLevel::warning, saved.error().message);
+  complained_ = !saved;
 }
 
 // Who holds and who waits, in all workspaces that somebody asked for. All of them are looked at, so with many
@@ -121,6 +132,7 @@ asio::awaitable<void> Upkeep::count_events(const std::string& workspace, LeaseMa
   co_await run_on(server_.reader, job);
   if (!events || events->empty()) co_return;
   server_.metrics.happened(*events);
+  for (const Event& event : *events) highest_ = std::max(highest_, event.token);
   counted_[workspace] = events->back().sequence;
 }
 

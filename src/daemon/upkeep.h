@@ -21,6 +21,7 @@ class Upkeep {
   asio::awaitable<void> run();
   asio::awaitable<void> watch_holders();
   asio::awaitable<void> count();
+  asio::awaitable<void> remember();
   asio::awaitable<void> sweep(LeaseManager& manager);
   asio::awaitable<void> count_events(const std::string& workspace, LeaseManager& manager);
   asio::awaitable<void> forget(const std::string& workspace, LeaseManager& manager);
@@ -31,6 +32,8 @@ class Upkeep {
   const WallTime started_ =
       std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
   std::map<std::string, std::uint64_t> counted_;  // Up to which event, by workspace.
+  Token highest_{};                               // That was seen.
+  bool complained_ = false;
   std::chrono::steady_clock::time_point next_count_;
   std::map<std::string, std::chrono::steady_clock::time_point> next_cleanup_;  // By workspace.
 };

@@ -1,6 +1,7 @@
 // Starting, stopping, dying and coming back.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -137,6 +138,51 @@ TEST_F(DaemonLife, ALocalClientThatDiesGivesItsLeasesBackAtOnce) {
   EXPECT_TRUE(eventually([&] { return contains(ask("GET", "/metrics").body, "lease_active_leases 0"); }));
   EXPECT_TRUE(eventually(
       [&] { return contains(ask("GET", "/metrics").body, "lease_endings_total{cause=\"owner_dead\"} 2"); }));
+}
+
+// The daemon notes what it knows of its store beside it, within a second or so.
+TEST_F(DaemonLife, AStoreThatLostLeasesGrantsNothingUntilTheyHaveEnded) {
+  const auto noted = [&] {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(root() + "/.local")) {
+      if (file.path().extension() != ".json") continue;
+      std::ifstream text(file.path());
+      const std::string all{std::istreambuf_iterator<char>(text), {}};
+      if (!contains(all, "\"highest_token\":0")) return true;
+    }
+    return false;
+  };
+  const std::vector<std::string> brief = {"--set",          "ttl_max=4s", "--set",
+                                          "silence_max=1s", "--set",      "ttl=4s"};
+  serve(brief);
+  std::filesystem::create_directories(root() + "/.local");
+  EXPECT_EQ(acquire("ann", "/a").status, 201);
+  ASSERT_TRUE(eventually(noted));
+  stop();
+  std::filesystem::rename(root() + "/.leasehold", root() + "/.lost");
+
+  serve(brief);
+  const Reply refused = acquire("bob", "/a");
+  EXPECT_EQ(refused.status, 503) << refused;
+  EXPECT_TRUE(contains(refused.body, "has lost leases")) << refused;
+  EXPECT_EQ(ask("GET", "/v1/leases").status, 200);
+  EXPECT_EQ(ask("POST", "/v1/gate", R"({"agent_id":"bob","paths":["/a"]})").status, 503);
+
+  EXPECT_TRUE(eventually([&] { return acquire("bob", "/a").status == 201; }));
+  stop();
+  serve(brief);
+  EXPECT_EQ(acquire("bob", "/b").status, 201);
+}
+
+TEST_F(DaemonLife, AStoreThatKeptWhatItHadGrantsAtOnce) {
+  serve();
+  EXPECT_EQ(acquire("ann", "/a").status, 201);
+  ASSERT_TRUE(eventually([&] { return contains(ask("GET", "/v1/config").body, "served_highest_token"); }));
+  kill_it();
+
+  serve();
+
+  EXPECT_EQ(acquire("bob", "/b").status, 201);
+  EXPECT_EQ(acquire("bob", "/a").status, 409);
 }
 
 TEST_F(DaemonLife, TheCommandLineWorksOverIt) {
