@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "leasehold/until_released.h"
 #include "util/duration_text.h"
 #include "util/utf8.h"
 
@@ -54,7 +55,7 @@ std::string owner_text(const Holder& holder) {
 std::string ends_text(const BoardRow& row, Time now) {
   if (row.lease.status == Status::pending) return "waits";
   if (!row.live) return "ended";
-  if (row.lease.expires_at == kForever) return "-";
+  if (row.lease.expires_at == kForever) return row.lease.ttl == kUntilReleased ? "until released" : "-";
   // Its owner is seen alive, which keeps it past its time.
   if (row.lease.expires_at <= now) return "attended";
   return span_text(row.lease.expires_at - now);

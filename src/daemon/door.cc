@@ -1,16 +1,20 @@
 #include "daemon/door.h"
 
 #include <fmt/format.h>
+#include <openssl/evp.h>
 
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <optional>
 
 #include "daemon/tokens.h"
 #include "util/utf8.h"
 
 namespace leasehold::daemon {
 namespace {
+
+constexpr std::size_t kBasicMost = 1'024;
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -31,6 +35,24 @@ Response unauthorized(std::string message) {
   Response response = problem(401, "unauthorized", std::move(message));
   response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"leasehold\"");
   return response;
+}
+
+// Of "Bearer TOKEN"; or of "Basic ...", as git asks people for it: any user name, and the token as password.
+std::optional<std::string> secret_in(std::string_view header) {
+  const auto blank = std::min(header.find(' '), header.size());
+  const std::string scheme = lower(header.substr(0, blank));
+  const std::string_view rest = header.substr(std::min(blank + 1, header.size()));
+  if (scheme == "bearer") return std::string(rest);
+  if (scheme != "basic" || rest.size() > kBasicMost) return std::nullopt;
+  std::string plain(rest.size(), '\0');
+  const int size =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(plain.data()),
+                      reinterpret_cast<const unsigned char*>(rest.data()), static_cast<int>(rest.size()));
+  if (size < 0) return std::nullopt;
+  plain.resize(static_cast<std::size_t>(size));
+  while (plain.ends_with('\0')) plain.pop_back();  // What the padding stands for.
+  const auto colon = plain.find(':');
+  return colon == std::string::npos ? std::nullopt : std::optional(plain.substr(colon + 1));
 }
 
 WallTime wall_now() {
@@ -73,10 +95,9 @@ std::expected<Principal, Response> Door::admit(const Peer& peer, const Request& 
   }
   const std::string_view header = request.header("authorization");
   if (!header.empty()) {
-    const auto blank = header.find(' ');
-    if (lower(header.substr(0, blank)) != "bearer" || blank == std::string_view::npos)
-      return std::unexpected(unauthorized("Authorization has to be: Bearer TOKEN."));
-    const TokenInfo* token = tokens_->find(header.substr(blank + 1), wall_now());
+    const auto secret = secret_in(header);
+    if (!secret) return std::unexpected(unauthorized("Authorization has to be: Bearer TOKEN."));
+    const TokenInfo* token = tokens_->find(*secret, wall_now());
     if (token == nullptr)
       return std::unexpected(
           unauthorized("This token is not known here, or is over. See: lease token create"));

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <charconv>
 
+#include "leasehold/until_released.h"
 #include "model/key.h"
 #include "util/utf8.h"
 
@@ -72,6 +74,10 @@ Result<void> make_keys(std::vector<WantedPath>& paths) {
     if (auto made = make_keys(wanted.paired_with); !made) return made;
   }
   return {};
+}
+
+void forbid_endless(std::optional<Duration>& ttl) {
+  if (ttl) ttl = std::min(*ttl, kUntilReleased - Duration(1));
 }
 
 Result<std::optional<Token>> token_from_if_match(const Request& request) {

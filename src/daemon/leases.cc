@@ -35,7 +35,7 @@ std::optional<Duration> preferred_wait(std::string_view header) {
     std::int64_t seconds = 0;
     const auto read = std::from_chars(part.data(), part.data() + part.size(), seconds);
     constexpr std::int64_t kDay = 86'400;
-    if (read.ec == std::errc() && seconds >= 0) return std::chrono::seconds(std::min(seconds, kDay));
+    if (read.ec == std::errc() && seconds > 0) return std::chrono::seconds(std::min(seconds, kDay));
   }
   return std::nullopt;
 }
@@ -48,6 +48,7 @@ Result<AcquireRequest> acquire_request(const Exchange& exchange) {
   if (!request) return request;
   if (auto bound = bind(exchange, request->caller); !bound) return fail(bound.error());
   if (auto made = make_keys(request->paths); !made) return fail(made.error());
+  forbid_endless(request->ttl);
   if (!exchange.request.principal.is_local) request->waiter.reset();
   if (const auto key = exchange.request.header("idempotency-key"); !key.empty())
     request->idempotency_key = unquoted(key);
@@ -210,6 +211,7 @@ Work get_lease(Exchange& exchange) {
 Work renew(Exchange& exchange) {
   auto request = bound(exchange, renew_request_from);
   if (!request) return refuse(request.error());
+  forbid_endless(request->ttl);
   return ask(
       exchange, [request = *request](LeaseManager& manager) { return manager.renew(request); },
       outcomes(exchange));
@@ -263,6 +265,7 @@ Work force_release(Exchange& exchange) {
 Work renew_one(Exchange& exchange) {
   auto request = about_one(exchange, renew_request_from);
   if (!request) return refuse(request.error());
+  forbid_endless(request->ttl);
   return ask(
       exchange, [request = *request](LeaseManager& manager) { return manager.renew(request); },
       one_outcome(exchange));

@@ -167,7 +167,9 @@ Result<Work> prepare(ServerState& server, const Request& request, const Match& f
     if (std::string why = server.memory->refusal(); !why.empty())
       return fail(Code::unavailable, std::move(why));
   }
-  const std::string workspace = request.parameter("workspace").value_or("");
+  // git-lfs can be given an address, but no parameters.
+  const bool is_lfs = found.route->pattern.starts_with("/lfs/");
+  const std::string workspace = is_lfs ? found.captured.front() : request.parameter("workspace").value_or("");
   const auto opened = server.services.manager(workspace, request.parameter("profile").value_or(""),
                                               request.header("lease-settings"));
   if (!opened) return fail(opened.error());

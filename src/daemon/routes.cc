@@ -90,6 +90,14 @@ constexpr Route kRoutes[] = {
      "Swept", "", "200", handlers::cleanup},
     {"POST", "/v1/examine", Role::op, "examine", "Look for what is wrong in the store", "", "Defects",
      "repair", "200", handlers::examine},
+    {"POST", "/lfs/{workspace}/locks", Role::agent, "lfs_lock", "git lfs lock", "LfsLockRequest", "LfsLock",
+     "", "201 409", handlers::lfs_lock, true},
+    {"GET", "/lfs/{workspace}/locks", Role::read_only, "lfs_list", "git lfs locks", "", "LfsLocks",
+     "path id cursor limit", "200", handlers::lfs_list},
+    {"POST", "/lfs/{workspace}/locks/verify", Role::read_only, "lfs_verify", "What a push must not touch",
+     "LfsPage", "LfsVerified", "", "200", handlers::lfs_verify},
+    {"POST", "/lfs/{workspace}/locks/{id}/unlock", Role::agent, "lfs_unlock", "git lfs unlock",
+     "LfsUnlockRequest", "LfsLock", "", "200 403 404", handlers::lfs_unlock},
 };
 
 bool fits(std::string_view pattern, const std::vector<std::string>& segments,

@@ -64,6 +64,11 @@ Work room_free(Exchange& exchange);
 Work gate(Exchange& exchange);
 Work blockers(Exchange& exchange);
 Work instruct(Exchange& exchange);
+// lfs.cc
+Work lfs_lock(Exchange& exchange);
+Work lfs_list(Exchange& exchange);
+Work lfs_verify(Exchange& exchange);
+Work lfs_unlock(Exchange& exchange);
 // looking.cc
 Work history(Exchange& exchange);
 Work events(Exchange& exchange);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "leasehold/until_released.h"
+
 namespace leasehold {
 
 Verdict verdict_on(const std::optional<Process>& process, const Context& context) {
@@ -36,8 +38,8 @@ EndCause lapse(const Ticket& ticket, Time now, const Context& context) {
 }
 
 Time end_of_term(const Lease& lease, Time now) {
-  return std::min(
-      {Time(now + lease.ttl), lease.recalled_at.value_or(kForever), lease.idle_at.value_or(kForever)});
+  return std::min({lease.ttl == kUntilReleased ? kForever : Time(now + lease.ttl),
+                   lease.recalled_at.value_or(kForever), lease.idle_at.value_or(kForever)});
 }
 
 bool awaits_its_owner(const Lease& lease) { return lease.expires_at < end_of_term(lease, lease.acquired_at); }

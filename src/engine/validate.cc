@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "engine/explain.h"
+#include "leasehold/until_released.h"
 #include "model/key.h"
 #include "model/scope.h"
 #include "util/unique.h"
@@ -166,6 +167,7 @@ Result<CheckedTtl> check_ttl(Duration ttl, const Policy& policy) {
                 fmt::format("A lease of {} ms cannot be given. Ask for a positive time, at most {}.",
                             ttl.count(), describe(policy.ttl_max)));
   }
+  if (ttl == kUntilReleased) return CheckedTtl{ttl, false};
   return CheckedTtl{std::min(ttl, policy.ttl_max), ttl > policy.ttl_max};
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "leasehold/until_released.h"
 #include "scenarios/duration_text.h"
 #include "scenarios/requesting.h"
 #include "scenarios/rows.h"
@@ -68,12 +69,12 @@ Answer asked(World& world, const Arguments& arguments, const AcquireRequest& req
 
 std::optional<Answer> acquire(World& world, const Arguments& arguments) {
   const AcquireRequest request = request_of(world, arguments);
-  return asked(world, arguments, request, world.manager().acquire(request));
+  return asked(world, arguments, request, world.client().acquire(request));
 }
 
 std::optional<Answer> upgrade(World& world, const Arguments& arguments) {
   const AcquireRequest request = request_of(world, arguments);
-  return asked(world, arguments, request, world.manager().upgrade(request));
+  return asked(world, arguments, request, world.client().upgrade(request));
 }
 
 // Whose ticket it is and who asks for it may be two.
@@ -84,12 +85,12 @@ GroupId ticket_of(const World& world, const Arguments& arguments) {
 
 std::optional<Answer> poll(World& world, const Arguments& arguments) {
   const Caller& caller = world.caller(arguments.first);
-  return answer_of(world.manager().poll(caller, ticket_of(world, arguments)), world);
+  return answer_of(world.client().poll(caller, ticket_of(world, arguments)), world);
 }
 
 std::optional<Answer> cancel(World& world, const Arguments& arguments) {
   const Caller& caller = world.caller(arguments.first);
-  const Result<void> done = world.manager().cancel(caller, ticket_of(world, arguments));
+  const Result<void> done = world.client().cancel(caller, ticket_of(world, arguments));
   if (!done) return scenario::answer_of(done.error());
   return Answer{.head = {"cancelled", {}}};
 }
@@ -101,7 +102,8 @@ AcquireRequest request_of(World& world, const Arguments& arguments) {
   request.caller = world.caller(arguments.first);
   for (const std::string& path : arguments.paths) add_wanted(request.paths, path);
   request.mode = arguments.has("shared") ? Mode::shared : Mode::exclusive;
-  request.ttl = arguments.time("ttl");
+  const bool endless = arguments.text("ttl") == "until-released";
+  request.ttl = endless ? std::optional(kUntilReleased) : arguments.time("ttl");
   request.max_renewals = arguments.number("max-renewals");
   if (arguments.has("wait")) request.wait = kPlainWait;
   if (arguments.options.contains("wait")) request.wait = arguments.time("wait");
