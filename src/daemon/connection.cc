@@ -12,11 +12,11 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/status.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
+
+#include "daemon/http_request.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -26,10 +26,8 @@ namespace http = boost::beast::http;
 using namespace std::chrono_literals;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
-constexpr std::uint32_t kHeaderMost = 16 * 1024;
-constexpr std::uint64_t kBodyMost = 1024 * 1024;  // A request for a thousand long paths has some 300 kB.
-constexpr auto kIdle = 10min;                     // Between requests.
-constexpr auto kTransfer = 10s;                   // For one request to arrive, or one response to be taken.
+constexpr auto kIdle = 10min;    // Between requests.
+constexpr auto kTransfer = 10s;  // For one request to arrive, or one response to be taken.
 
 using Plain = beast::basic_stream<asio::generic::stream_protocol>;
 using Secure = beast::ssl_stream<Plain>;
@@ -49,33 +47,6 @@ std::string head(const Response& response, bool keep_alive) {
   if (!keep_alive) text += "Connection: close\r\n";
   text += "\r\n";
   return text;
-}
-
-// What to say to a request that could not be read. Nothing: the other end has left.
-std::optional<Response> complaint(const beast::error_code& problem_found) {
-  if (problem_found == http::error::body_limit)
-    return problem(413, "too_large", fmt::format("A body may have {} bytes.", kBodyMost));
-  if (problem_found == http::error::header_limit)
-    return problem(431, "too_large", fmt::format("The headers may have {} bytes.", kHeaderMost));
-  if (problem_found == beast::error::timeout)
-    return problem(408, "too_slow", "The request did not arrive in time.");
-  if (problem_found.category() == http::make_error_code(http::error::bad_method).category() &&
-      problem_found != http::error::end_of_stream && problem_found != http::error::partial_message)
-    return problem(400, "malformed", "This is not HTTP/1.1 as it should be: " + problem_found.message());
-  return std::nullopt;
-}
-
-Result<Request> read_request(const http::request<http::string_body>& message) {
-  Request request;
-  request.method = std::string(message.method_string());
-  if (auto read = read_target(std::string_view(message.target()), request); !read) return fail(read.error());
-  for (const auto& field : message) {
-    std::string name(field.name_string());
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    request.headers.emplace(std::move(name), std::string(field.value()));
-  }
-  request.body = message.body();
-  return request;
 }
 
 template <class Stream>
@@ -109,9 +80,7 @@ class Connection {
 
   // False: that was the last one.
   asio::awaitable<bool> serve_one() {
-    http::request_parser<http::string_body> parser;
-    parser.header_limit(kHeaderMost);
-    parser.body_limit(kBodyMost);
+    RequestParser parser;
     lowest(stream_).expires_after(kTransfer);
     const auto [failed, count] = co_await http::async_read(stream_, buffer_, parser, kAwait);
     if (failed) {

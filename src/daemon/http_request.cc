@@ -1,0 +1,39 @@
+#include "daemon/http_request.h"
+
+#include <fmt/format.h>
+
+#include <boost/beast/core/error.hpp>
+#include <cctype>
+
+namespace leasehold::daemon {
+
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+Result<Request> read_request(const http::request<http::string_body>& message) {
+  Request request;
+  request.method = std::string(message.method_string());
+  if (auto read = read_target(std::string_view(message.target()), request); !read) return fail(read.error());
+  for (const auto& field : message) {
+    std::string name(field.name_string());
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    request.headers.emplace(std::move(name), std::string(field.value()));
+  }
+  request.body = message.body();
+  return request;
+}
+
+std::optional<Response> complaint(const beast::error_code& problem_found) {
+  if (problem_found == http::error::body_limit)
+    return problem(413, "too_large", fmt::format("A body may have {} bytes.", kBodyMost));
+  if (problem_found == http::error::header_limit)
+    return problem(431, "too_large", fmt::format("The headers may have {} bytes.", kHeaderMost));
+  if (problem_found == beast::error::timeout)
+    return problem(408, "too_slow", "The request did not arrive in time.");
+  if (problem_found.category() == http::make_error_code(http::error::bad_method).category() &&
+      problem_found != http::error::end_of_stream && problem_found != http::error::partial_message)
+    return problem(400, "malformed", "This is not HTTP/1.1 as it should be: " + problem_found.message());
+  return std::nullopt;
+}
+
+}  // namespace leasehold::daemon
