@@ -9,7 +9,7 @@ namespace {
 
 class Ending : public Scene {
  protected:
-  Ending() { std::ofstream(root() + "/.leasehold.toml") << "gate_retry = \"1s\"\nidle_grace = \"1s\"\n"; }
+  Ending() { configure("gate_retry = \"1s\"\nidle_grace = \"1s\"\n"); }
 
   std::string tell(const std::string& session, const std::string& event) const {
     const Ran ran = as("nobody", {"hook", "claude-code"},
@@ -50,10 +50,10 @@ TEST_F(Ending, AnAgentThatStoppedKeepsItsLeasesForTheGraceOnly) {
 }
 
 TEST_F(Ending, AnAgentThatGoesOnInTimeKeepsThem) {
-  std::ofstream(root() + "/.leasehold.toml") << "idle_grace = \"1h\"\n";
+  configure("idle_grace = \"1h\"\n");
   ASSERT_EQ(write("s1"), "");
   EXPECT_EQ(happens("s1", "Stop"), "");
-  std::ofstream(root() + "/.leasehold.toml") << "idle_grace = \"1s\"\n";
+  configure("idle_grace = \"1s\"\n");
   EXPECT_EQ(happens("s1", "UserPromptSubmit"), "");
   sleep(2);
   EXPECT_NE(write("s2"), "");
@@ -79,7 +79,7 @@ TEST_F(Ending, WhoseLeaseWasTransferredIsToldAtTheNextWriteAndBlocked) {
 }
 
 TEST_F(Ending, WhoseTimeRanOutWhileAnotherWroteIsToldAndBlocked) {
-  std::ofstream(root() + "/.leasehold.toml") << "idle_grace = \"1s\"\n";
+  configure("idle_grace = \"1s\"\n");
   ASSERT_EQ(write("s1"), "");
   EXPECT_EQ(happens("s1", "Stop"), "");
   ASSERT_TRUE(eventually([&] { return as("x", {"ls"}).out.empty(); }));

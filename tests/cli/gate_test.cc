@@ -13,7 +13,7 @@ constexpr int kHalted = 80;
 class Gate : public Scene {
  protected:
   // A short interval, so that nobody waits for three minutes.
-  Gate() { std::ofstream(root() + "/.leasehold.toml") << "gate_retry = \"1s\"\n"; }
+  Gate() { configure("gate_retry = \"1s\"\n"); }
 
   std::string blocker() const {
     return std::string(json("olga", {"blockers"}).at("blockers").at(0).at("id").as_string());

@@ -38,6 +38,13 @@ class Scene : public testing::Test {
     std::ofstream(path).put('\n');
   }
   const std::string& root() const { return root_; }
+  // What .leasehold.toml has from now on. A server reads it when it is started.
+  void configure(const std::string& settings) {
+    std::ofstream(root_ + "/.leasehold.toml") << settings;
+    if (server_) start_server();
+  }
+  // Over a daemon: nothing here opens the store itself.
+  bool is_served() const { return server_ != nullptr; }
 
   // Nobody's terminal or agent may show through.
   std::vector<std::string> environment(const std::string& agent) const {
@@ -82,6 +89,8 @@ class Scene : public testing::Test {
  private:
   // With LEASEHOLD_TEST_SERVER all that is tested here goes over a daemon.
   void start_server() {
+    server_.reset();
+    std::filesystem::remove(root_ + "/.socket");
     server_ = std::make_unique<StartedLease>(
         std::vector<std::string>{"serve", "--listen", "unix:" + root_ + "/.socket", "--store",
                                  "sqlite:" + root_ + "/.served"},

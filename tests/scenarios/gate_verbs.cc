@@ -18,7 +18,7 @@ Answer answer_of(const Allowed& allowed, World& world) {
 Answer answer_of(const Denied& denied, World& world) {
   Answer answer = scenario::answer_of(Error{denied.code, denied.message});
   if (denied.code == Code::retry_later) {
-    const auto left = std::chrono::duration_cast<Duration>(denied.retry_at - world.clock.now());
+    const auto left = std::chrono::duration_cast<Duration>(denied.retry_at - world.now());
     answer.head.pairs.push_back({"retry_in", to_text(left)});
   }
   add_obstacles(answer, denied.blocked, world);
@@ -27,7 +27,7 @@ Answer answer_of(const Denied& denied, World& world) {
 
 std::optional<Answer> gate(World& world, const Arguments& arguments) {
   const auto result =
-      world.manager().gate({.wanted = request_of(world, arguments), .read = arguments.has("read")});
+      world.client().gate({.wanted = request_of(world, arguments), .read = arguments.has("read")});
   if (!result) return scenario::answer_of(result.error());
   Answer answer =
       std::visit([&](const auto& decision) { return answer_of(decision, world); }, result->decision);
@@ -36,7 +36,7 @@ std::optional<Answer> gate(World& world, const Arguments& arguments) {
 }
 
 std::optional<Answer> blockers(World& world, const Arguments&) {
-  const auto found = world.manager().blockers();
+  const auto found = world.client().blockers();
   if (!found) return scenario::answer_of(found.error());
   Answer answer;
   for (const Blocker& blocker : found->blockers) {
@@ -55,7 +55,7 @@ std::optional<Answer> blockers(World& world, const Arguments&) {
 std::optional<Answer> instruct(World& world, const Arguments& arguments) {
   const auto instruction = from_word<Instruction>(arguments.text("do"));
   if (!instruction) throw BadStep("instruct do=retry, force, transfer or abandon");
-  const auto found = world.manager().blockers();
+  const auto found = world.client().blockers();
   if (!found) return scenario::answer_of(found.error());
   const Owner worker = parse_owner(arguments.text("of"));
   const std::string path = parse_scope(arguments.paths.front()).path;
@@ -66,14 +66,14 @@ std::optional<Answer> instruct(World& world, const Arguments& arguments) {
     id = contention.id;
     world.remember_blocker({id}, arguments.text("of"));
   }
-  const auto done = world.manager().instruct(
+  const auto done = world.client().instruct(
       {.id = id, .instruction = *instruction, .actor = arguments.first, .reason = arguments.text("reason")});
   if (!done) return scenario::answer_of(done.error());
   return Answer{.head = {std::string(word(*instruction)), {}}};
 }
 
 std::optional<Answer> end_session(World& world, const Arguments& arguments) {
-  return scenario::answer_of("released", world.manager().end_session(world.caller(arguments.first)), world);
+  return scenario::answer_of("released", world.client().end_session(world.caller(arguments.first)), world);
 }
 
 }  // namespace

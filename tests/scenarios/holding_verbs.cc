@@ -8,10 +8,10 @@ namespace {
 
 std::optional<Answer> renew(World& world, const Arguments& arguments) {
   return answer_of("renewed",
-                   world.manager().renew({.caller = world.caller(arguments.first),
-                                          .which = selection_of(world, arguments),
-                                          .token = token_of(world, arguments),
-                                          .ttl = arguments.time("ttl")}),
+                   world.client().renew({.caller = world.caller(arguments.first),
+                                         .which = selection_of(world, arguments),
+                                         .token = token_of(world, arguments),
+                                         .ttl = arguments.time("ttl")}),
                    world);
 }
 
@@ -22,26 +22,26 @@ ReleaseRequest release_request(World& world, const Arguments& arguments) {
 }
 
 std::optional<Answer> release(World& world, const Arguments& arguments) {
-  return answer_of("released", world.manager().release(release_request(world, arguments)), world);
+  return answer_of("released", world.client().release(release_request(world, arguments)), world);
 }
 
 std::optional<Answer> downgrade(World& world, const Arguments& arguments) {
-  return answer_of("downgraded", world.manager().downgrade(release_request(world, arguments)), world);
+  return answer_of("downgraded", world.client().downgrade(release_request(world, arguments)), world);
 }
 
 std::optional<Answer> transfer(World& world, const Arguments& arguments) {
   return answer_of("moved",
-                   world.manager().transfer({.caller = world.caller(arguments.first),
-                                             .which = selection_of(world, arguments),
-                                             .to = world.caller(arguments.text("to")).holder,
-                                             .note = arguments.text("note"),
-                                             .as_operator = arguments.has("as-operator")}),
+                   world.client().transfer({.caller = world.caller(arguments.first),
+                                            .which = selection_of(world, arguments),
+                                            .to = world.caller(arguments.text("to")).holder,
+                                            .note = arguments.text("note"),
+                                            .as_operator = arguments.has("as-operator")}),
                    world);
 }
 
 std::optional<Answer> check(World& world, const Arguments& arguments) {
   if (arguments.paths.size() != 1) throw BadStep("check looks at one path");
-  const auto checked = world.manager().check(
+  const auto checked = world.client().check(
       world.caller(arguments.first), parse_scope(arguments.paths.front()).path, *token_of(world, arguments));
   if (!checked) return answer_of(checked.error());
   Answer answer = checked->error ? answer_of(*checked->error) : Answer{};
@@ -53,7 +53,7 @@ std::optional<Answer> check(World& world, const Arguments& arguments) {
 
 // Any call hands them over; this one asks for nothing else.
 std::optional<Answer> notices(World& world, const Arguments& arguments) {
-  const auto checked = world.manager().check(world.caller(arguments.first), "/", Token{});
+  const auto checked = world.client().check(world.caller(arguments.first), "/", Token{});
   if (!checked) return answer_of(checked.error());
   Answer answer;
   for (const Notice& notice : in_order(checked->notices)) add_row(answer, row_of(notice, world));
@@ -62,13 +62,13 @@ std::optional<Answer> notices(World& world, const Arguments& arguments) {
 }
 
 std::optional<Answer> turn_start(World& world, const Arguments& arguments) {
-  const auto leases = world.manager().turn_started(world.caller(arguments.first).holder.owner);
+  const auto leases = world.client().turn_started(world.caller(arguments.first).holder.owner);
   if (!leases) return answer_of(leases.error());
   return Answer{.head = {"started", {{"leases", std::to_string(*leases)}}}};
 }
 
 std::optional<Answer> turn_stop(World& world, const Arguments& arguments) {
-  const auto leases = world.manager().turn_stopped(world.caller(arguments.first).holder.owner);
+  const auto leases = world.client().turn_stopped(world.caller(arguments.first).holder.owner);
   if (!leases) return answer_of(leases.error());
   return Answer{.head = {"stopped", {{"leases", std::to_string(*leases)}}}};
 }

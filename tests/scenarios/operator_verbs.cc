@@ -10,23 +10,23 @@ namespace {
 
 std::optional<Answer> force_release(World& world, const Arguments& arguments) {
   return answer_of("released",
-                   world.manager().force_release({.actor = arguments.first,
-                                                  .which = selection_of(world, arguments),
-                                                  .reason = arguments.text("reason")}),
+                   world.client().force_release({.actor = arguments.first,
+                                                 .which = selection_of(world, arguments),
+                                                 .reason = arguments.text("reason")}),
                    world);
 }
 
 std::optional<Answer> recall(World& world, const Arguments& arguments) {
   return answer_of("recalled",
-                   world.manager().force_release({.actor = arguments.first,
-                                                  .which = selection_of(world, arguments),
-                                                  .reason = arguments.text("reason"),
-                                                  .recall = arguments.time("within")}),
+                   world.client().force_release({.actor = arguments.first,
+                                                 .which = selection_of(world, arguments),
+                                                 .reason = arguments.text("reason"),
+                                                 .recall = arguments.time("within")}),
                    world);
 }
 
 std::optional<Answer> sweep(World& world, const Arguments& arguments) {
-  const auto swept = world.manager().sweep(arguments.has("dead"));
+  const auto swept = world.client().sweep(arguments.has("dead"));
   if (!swept) return answer_of(swept.error());
   return Answer{
       .head = {"swept",
@@ -55,7 +55,7 @@ std::vector<BoardRow> in_order(std::vector<BoardRow> rows) {
 std::optional<Answer> status(World& world, const Arguments& arguments) {
   std::vector<std::string> paths;
   for (const Scope& scope : arguments.scopes()) paths.push_back(scope.path);
-  const auto board = world.manager().board({.paths = paths});
+  const auto board = world.client().board({.paths = paths});
   if (!board) return answer_of(board.error());
   std::string by, mode, token, waiting, over;
   Answer answer;
@@ -84,7 +84,7 @@ std::optional<Answer> history(World& world, const Arguments& arguments) {
   if (arguments.paths.size() > 1) throw BadStep("history is of one path, or of all");
   if (!arguments.paths.empty()) query.path = parse_scope(arguments.paths.front()).path;
   if (arguments.options.contains("agent")) query.agent_id = arguments.text("agent");
-  const auto events = world.manager().history(query);
+  const auto events = world.client().history(query);
   if (!events) return answer_of(events.error());
   Answer answer;
   for (const Event& event : *events) {

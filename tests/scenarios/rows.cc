@@ -9,11 +9,11 @@ namespace leasehold::scenario {
 namespace {
 
 std::string from_now(Time time, const World& world) {
-  return to_text(std::chrono::duration_cast<Duration>(time - world.clock.now()));
+  return to_text(std::chrono::duration_cast<Duration>(time - world.now()));
 }
 
 std::string until_now(Time time, const World& world) {
-  return to_text(std::chrono::duration_cast<Duration>(world.clock.now() - time));
+  return to_text(std::chrono::duration_cast<Duration>(world.now() - time));
 }
 
 std::string path_list(const std::vector<std::string>& paths) {

@@ -87,14 +87,14 @@ std::string mismatch(const Step& step, const std::vector<std::string>& actual, c
 
 }  // namespace
 
-Played play(std::string_view text, const StoreFactory& store) {
+Played play(std::string_view text, const StoreFactory& store, bool served) {
   Played played = {.failures = {}, .rewritten = std::string(text)};
   const auto script = parse_script(text);
   if (!script) {
     played.failures.push_back({script.error().line, script.error().message});
     return played;
   }
-  World world(store);
+  World world(store, served);
   Rewriter rewriter(text);
   for (const Step& step : script->steps) {
     try {

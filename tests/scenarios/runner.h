@@ -20,6 +20,7 @@ struct Played {
 };
 
 // A step that makes no sense ends the play; one with another answer does not.
-Played play(std::string_view text, const StoreFactory& store);
+// `served`: over HTTP.
+Played play(std::string_view text, const StoreFactory& store, bool served = false);
 
 }  // namespace leasehold::scenario

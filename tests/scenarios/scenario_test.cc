@@ -21,9 +21,12 @@ struct Case {
   std::string name;  // queue/writer_is_not_starved
   fs::path file;
   StoreFactory store;
+  bool served = false;  // By a daemon, over HTTP.
 };
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name << " on " << one.store.name; }
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.name << " on " << one.store.name << (one.served ? " over HTTP" : "");
+}
 
 std::vector<Case> all_cases() {
   const fs::path folder = LEASEHOLD_SCENARIOS;
@@ -32,14 +35,19 @@ std::vector<Case> all_cases() {
     if (entry.path().extension() != ".txt") continue;
     const std::string name = fs::relative(entry.path(), folder).replace_extension().string();
     if (!name.contains('/')) continue;  // CMakeLists.txt
-    for (const StoreFactory& store : available_stores()) cases.push_back({name, entry.path(), store});
+    for (const StoreFactory& store : available_stores()) {
+      cases.push_back({name, entry.path(), store});
+      if (store.name == "sqlite") cases.push_back({name, entry.path(), store, true});
+    }
   }
-  std::ranges::sort(cases, {}, [](const Case& one) { return std::tie(one.name, one.store.name); });
+  std::ranges::sort(cases, {},
+                    [](const Case& one) { return std::tie(one.name, one.store.name, one.served); });
   return cases;
 }
 
 std::string test_name(const testing::TestParamInfo<Case>& info) {
-  std::string name = info.param.name + "_on_" + info.param.store.name;
+  std::string name =
+      info.param.name + "_on_" + info.param.store.name + (info.param.served ? "_over_http" : "");
   std::ranges::replace_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
   return name;
 }
@@ -55,14 +63,14 @@ bool rewriting() { return std::getenv("LEASEHOLD_SCENARIO_REWRITE") != nullptr; 
 class Scenario : public testing::TestWithParam<Case> {};
 
 TEST_P(Scenario, IsAnsweredAsWritten) {
-  const auto& [name, file, store] = GetParam();
+  const auto& [name, file, store, served] = GetParam();
   if (!store.missing.empty()) GTEST_SKIP() << store.missing;
   if (rewriting()) {
     const std::string rewritten = play(read(file), store).rewritten;
     std::ofstream(file) << rewritten;
   }
 
-  const Played played = play(read(file), store);
+  const Played played = play(read(file), store, served);
 
   for (const auto& [line, message] : played.failures) {
     ADD_FAILURE_AT(("tests/scenarios/" + name + ".txt").c_str(), line) << message;

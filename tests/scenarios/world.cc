@@ -18,14 +18,35 @@ std::size_t count(const std::vector<GroupId>& ids, const GroupId& id) {
 
 }  // namespace
 
-World::World(const StoreFactory& factory)
-    : site_(factory.make(clock)), store_(site_->open()), recording_(*store_) {
+World::World(const StoreFactory& factory, bool served)
+    : site_(factory.make(clock)), store_(site_->open()), recording_(*store_), is_served_(served) {
   start_manager();
 }
 
 void World::start_manager() {
-  manager_ = std::make_unique<LeaseManager>(Environment{liveness_, random_}, recording_, kWorkspace, policy_);
-  for (const std::string& room : busy_rooms_) manager_->rooms().set_busy(room, true);
+  const Environment environment = {liveness_, random_};
+  manager_ = std::make_unique<LeaseManager>(environment, recording_, kWorkspace, policy_);
+  if (is_served_) served_ = std::make_unique<ServedWorld>(recording_, environment, kWorkspace, policy_);
+  for (const std::string& room : busy_rooms_) tell_room(room, true);
+}
+
+Client& World::client() {
+  if (served_) return served_->client();
+  return *manager_;
+}
+
+Time World::now() const { return served_ ? Time(clock.wall().time_since_epoch()) : clock.now(); }
+
+void World::step_wall(Duration by) {
+  clock.step_wall(by);
+  if (served_) served_->refresh_moment();
+}
+
+void World::tell_room(const std::string& room, bool busy) {
+  manager_->rooms().set_busy(room, busy);
+  if (!served_) return;
+  if (const auto told = served_->client().set_room_busy(room, busy); !told)
+    throw BadStep(told.error().message);
 }
 
 void World::change_policy(const Policy& policy) {
@@ -39,7 +60,7 @@ void World::set_room(const std::string& room, bool busy) {
   } else {
     busy_rooms_.erase(room);
   }
-  manager_->rooms().set_busy(room, busy);
+  tell_room(room, busy);
 }
 
 Caller& World::known(const std::string& owner) {

@@ -13,6 +13,7 @@
 #include "scenarios/fake_liveness.h"
 #include "scenarios/names.h"
 #include "scenarios/recording_store.h"
+#include "scenarios/served.h"
 #include "support/manual_clock.h"
 #include "support/stores.h"
 
@@ -42,11 +43,18 @@ struct KnownTicket {
 
 class World {
  public:
-  explicit World(const StoreFactory& factory);
+  // `served`: whoever calls does so over HTTP.
+  explicit World(const StoreFactory& factory, bool served = false);
 
+  // Whom the agents ask; and a manager on the same store, for what only that can do.
+  Client& client();
   LeaseManager& manager() { return *manager_; }
   Names names;
   ManualClock clock;
+
+  // The moment that what a client is told compares with: over HTTP times are people's.
+  Time now() const;
+  void step_wall(Duration by);
 
   // Policy and rooms belong to the process that serves, so changing them starts another one.
   void change_policy(const Policy& policy);
@@ -82,6 +90,7 @@ class World {
   Caller& known(const std::string& owner);
   Process& process_of(const std::string& owner);
   void start_manager();
+  void tell_room(const std::string& room, bool busy);
   bool is_granted(const GroupId& ticket);
 
   SeededRandom random_;
@@ -92,6 +101,8 @@ class World {
   Policy policy_;
   std::set<std::string> busy_rooms_;
   std::unique_ptr<LeaseManager> manager_;
+  const bool is_served_;
+  std::unique_ptr<ServedWorld> served_;
   std::map<std::string, Caller> callers_;
   std::vector<KnownTicket> tickets_;
   std::map<GroupId, std::string> blockers_;

@@ -23,7 +23,7 @@ std::optional<Answer> advance(World& world, const Arguments& arguments) {
 }
 
 std::optional<Answer> wall_step(World& world, const Arguments& arguments) {
-  world.clock.step_wall(parse_time("wall-step by", arguments.first));
+  world.step_wall(parse_time("wall-step by", arguments.first));
   return std::nullopt;
 }
 
