@@ -59,7 +59,8 @@ Postgres::Postgres() {
   int status = 0;
   waitpid(start({program("initdb"), "-D", data, "-A", "trust", "-U", kUser}), &status, 0);
   if (status != 0) give_up("initdb failed");
-  server_ = start({program("postgres"), "-D", data, "-k", folder_.path(), "-c", "listen_addresses="});
+  server_ = start({program("postgres"), "-D", data, "-k", folder_.path(), "-c", "listen_addresses=", "-c",
+                   "max_connections=200"});
   for (int i = 0; i < 300; ++i) {
     PGconn* connection = PQconnectdb(this->connection().c_str());
     const bool up = PQstatus(connection) == CONNECTION_OK;
