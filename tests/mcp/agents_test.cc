@@ -1,4 +1,4 @@
-// Claude Code itself, whose model calls the tools.
+// Agents themselves, whose model calls the tools that lease init told them of.
 #include "agents/agent_scene.h"
 
 namespace leasehold {
@@ -50,6 +50,52 @@ TEST_F(ClaudeWithTools, IsToldWhoHoldsTheFile) {
   const std::string told = read("claude.log");
   EXPECT_TRUE(contains(told, "busy")) << told;
   EXPECT_TRUE(contains(told, "s-x")) << told;
+}
+
+class AgentWithTools : public AgentScene, public testing::WithParamInterface<Agent> {
+ protected:
+  // As each calls a tool of a server.
+  static Step tool(Agent agent, const std::string& name, const json::value& input) {
+    switch (agent) {
+      case Agent::claude:
+        return {"mcp__lease__" + name, input};
+      case Agent::codex:
+        return {name, input, {}, "mcp__lease"};
+      case Agent::gemini:
+        return {"mcp_lease_" + name, input};
+      case Agent::copilot:
+        return {"lease-" + name, input};
+      case Agent::opencode:
+        return {"lease_" + name, input};
+    }
+    return {};
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Agents, AgentWithTools,
+                         testing::Values(Agent::claude, Agent::codex, Agent::gemini, Agent::copilot,
+                                         Agent::opencode),
+                         [](const auto& named) {
+                           return std::regex_replace(name_of(named.param), std::regex("-"), "_");
+                         });
+
+TEST_P(AgentWithTools, StartsTheServerThatItWasToldOf) {
+  const Agent agent = GetParam();
+  if (agent == Agent::claude) {
+    // What its user is asked for once.
+    std::ofstream(path(".claude/settings.local.json"))
+        << R"({"enableAllProjectMcpServers": true, "permissions": {"allow": ["mcp__lease"]}})";
+  } else {
+    // Others read it, too.
+    std::filesystem::remove(path(".mcp.json"));
+  }
+
+  const auto ran =
+      start(agent, "agent.log", {tool(agent, "lease_acquire", {{"paths", {"src/a.txt"}}})})->wait();
+
+  EXPECT_TRUE(contains(read("agent.log"), "granted")) << read("agent.log") << ran.out << ran.err;
+  EXPECT_TRUE(contains(read("agent.log"), name_of(agent))) << "its hooks and its tools are one owner";
+  EXPECT_TRUE(eventually([&] { return is_free("src/a.txt"); }));
 }
 
 }  // namespace
