@@ -304,9 +304,12 @@ Result<int> serve(const ServeOptions& options) {
     return fail(closed.error());
   }
   listen_in_store(**services, log, *listeners);
-  Server server(options, **services, **memory, log, *std::move(listeners), *std::move(tokens),
-                *std::move(tls));
-  server.run();
+  {
+    Server server(options, **services, **memory, log, *std::move(listeners), *std::move(tokens),
+                  *std::move(tls));
+    server.run();
+  }
+  if (auto saved = (*memory)->save({}); !saved) log.say(LogLevel::warning, saved.error().message);
   return 0;
 }
 

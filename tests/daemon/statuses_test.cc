@@ -13,7 +13,8 @@ class Statuses : public DaemonScene {
   // What the description says, as "operation status".
   std::set<std::string> promised() const {
     std::set<std::string> all;
-    for (const auto& path : ask("GET", "/openapi.json").json().at("paths").as_object()) {
+    const auto document = ask("GET", "/openapi.json").json();
+    for (const auto& path : document.at("paths").as_object()) {
       for (const auto& method : path.value().as_object()) {
         const auto& operation = method.value().as_object();
         if (!operation.contains("operationId")) continue;
@@ -70,7 +71,8 @@ TEST_F(Statuses, WhatIsPromisedCanBeHad) {
   serve({"--set", "gate_retry=50ms"}, true);
 
   // What every route can say.
-  for (const auto& path : ask("GET", "/openapi.json").json().at("paths").as_object()) {
+  const auto document = ask("GET", "/openapi.json").json();
+  for (const auto& path : document.at("paths").as_object()) {
     for (const auto& method : path.value().as_object()) {
       const auto& described = method.value().as_object();
       if (!described.contains("operationId")) continue;
