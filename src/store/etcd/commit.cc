@@ -13,6 +13,11 @@ using namespace std::chrono_literals;
 constexpr std::chrono::seconds kGuardLife = 60s;
 constexpr std::chrono::seconds kGuardSlack = 20s;
 
+// Who slept longer than this since it read decides anew. From here on the request's own lease of etcd's
+// limits how late a commit may be made, and together they are less than a guard's life.
+constexpr std::chrono::seconds kOldestDecision = 20s;
+static_assert(kOldestDecision + kRequestLife + kRequestSlack < kGuardLife);
+
 // Half of what etcd takes, so that as many operations find their place.
 std::size_t compares_max(int ops_max) { return static_cast<std::size_t>(ops_max) / 2 - 1; }
 
@@ -65,6 +70,8 @@ bool EtcdTransaction::execute(Changes& changes) {
     ~Return() { requests.give_back(std::move(slot)); }
   } held{shared_.requests, slot};
 
+  if (since_boot() - began_ > kOldestDecision) return false;
+
   write_events(changes, slot.key.substr(slot.key.find("/request/") + 9) + "-" + slot.request);
   std::int64_t guard_lease = 0;
   if (!bells_.empty() || changes.needs_guards()) guard_lease = shared_.leases.borrow(kGuardLife, kGuardSlack);
@@ -80,6 +87,7 @@ bool EtcdTransaction::execute(Changes& changes) {
                      static_cast<std::size_t>(shared_.options.max_txn_ops), shared_.cluster->address());
   *request.add_failure() = read_back(slot);
 
+  const std::chrono::nanoseconds sent = since_boot();
   std::optional<pb::TxnResponse> response;
   try {
     response = shared_.cluster->write(request);
@@ -87,14 +95,18 @@ bool EtcdTransaction::execute(Changes& changes) {
     shared_.leases.drop_all();
     return false;
   }
-  if (!response) return shared_.requests.was_made(slot);
-  if (response->succeeded()) {
+  if (response && response->succeeded()) {
     slot.mod_revision = response->header().revision();
-    return true;
+  } else if (response) {
+    const pb::RangeResponse& found = response->responses(0).response_range();
+    slot.mod_revision = found.kvs_size() == 0 ? 0 : found.kvs(0).mod_revision();
+    return false;
+  } else if (!shared_.requests.was_made(slot)) {
+    return false;
   }
-  const pb::RangeResponse& found = response->responses(0).response_range();
-  slot.mod_revision = found.kvs_size() == 0 ? 0 : found.kvs(0).mod_revision();
-  return false;
+  committed_ = slot.mod_revision;
+  shared_.freshness.note({.revision = committed_, .at = sent});
+  return true;
 }
 
 void EtcdTransaction::remember() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "store/etcd/bells.h"
 #include "store/etcd/examine.h"
@@ -58,7 +59,9 @@ Result<void> EtcdStore::start() {
   try {
     pb::RangeRequest request;
     request.set_key(stamp_key(shared_.prefix()));
+    const std::chrono::nanoseconds asked = since_boot();
     const pb::RangeResponse found = shared_.cluster->range(request);
+    shared_.freshness.note({.revision = found.header().revision(), .at = asked});
     if (found.kvs_size() == 0 || !shared_.options.on_warning || shared_.options.clock != nullptr) return {};
     const WallTime stamp{WallTime::duration(std::atoll(found.kvs(0).value().c_str()))};
     const auto local = std::chrono::floor<WallTime::duration>(std::chrono::system_clock::now());
@@ -90,16 +93,23 @@ void EtcdStore::pause(int conflicts) {
 template <class Call>
 Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Call& call) {
   const Keys keys(shared_.prefix(), footprint.workspace);
-  Leftover leftover;
+  // Who looks after its ticket most often changes nothing.
+  const bool may_write = writes && (footprint.gives_back || footprint.tickets.empty());
+  Leftover leftover = {.may_be_old = may_write};
   for (int conflicts = 0; conflicts < shared_.options.attempts_max; ++conflicts) {
-    if (conflicts > 0) pause(conflicts);
+    if (conflicts > 1) pause(conflicts);
     try {
       EtcdTransaction transaction(shared_, keys, writes, leftover);
       transaction.begin(footprint);
-      if (auto done = call(transaction); !done) return done;
-      if (!writes || transaction.commit()) return {};
+      const Result<void> done = call(transaction);
+      // What changes nothing is not checked by a commit: it has to rest on the latest.
+      const bool is_checked = done && transaction.has_changes();
+      if (!std::exchange(leftover.may_be_old, false) || is_checked) {
+        if (!done) return done;
+        if (!writes || transaction.commit()) return {};
+      }
     } catch (const Conflict&) {
-      continue;
+      leftover.may_be_old = false;
     } catch (const Failure& failure) {
       return fail(failure.error);
     }

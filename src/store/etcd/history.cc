@@ -17,6 +17,7 @@ namespace leasehold::etcd {
 namespace {
 
 constexpr std::int64_t kEventsInBucket = 500;
+constexpr std::int64_t kEventsBetweenLooks = 16;
 constexpr std::uint64_t kBucketsKept = 20;  // Besides the one that is being filled: 10,000 events.
 
 // A sequence: the commit's revision, and the number of the event in it.
@@ -151,21 +152,18 @@ void EtcdTransaction::write_events(Changes& changes, const std::string& request)
 // Looks now and then whether the bucket is full. If so the next one begins, and the oldest goes. If this
 // fails somebody else does it.
 void EtcdTransaction::turn_bucket() {
-  if (events_.empty() || revision_ < shared_.next_look_at_bucket) return;
+  const auto written = static_cast<std::int64_t>(events_.size());
+  // If all wrote as much as this one did, it is not full yet.
+  if ((committed_ - era_revision_) * written < kEventsInBucket) return;
+  // Every commit has a revision of its own, so of many who write at a time one looks.
+  if (committed_ * written % kEventsBetweenLooks >= written) return;
   try {
     const KeyRange bucket = names_below(keys_.bucket(bucket_));
     pb::RangeRequest asked;
     asked.set_key(bucket.first);
     asked.set_range_end(bucket.second);
     asked.set_count_only(true);
-    const std::int64_t count = shared_.cluster->range(asked).count();
-    if (count < kEventsInBucket) {
-      // Half of the way, if all write as much as this one did.
-      const auto written = static_cast<std::int64_t>(events_.size());
-      shared_.next_look_at_bucket =
-          revision_ + std::max<std::int64_t>((kEventsInBucket - count) / (2 * written), 1);
-      return;
-    }
+    if (shared_.cluster->range(asked).count() < kEventsInBucket) return;
     pb::TxnRequest request;
     pb::Compare& compare = *request.add_compare();
     compare.set_key(keys_.era());

@@ -68,7 +68,8 @@ void EtcdTransaction::learn_paths(const pb::RangeResponse& found) {
 // A lease under its id: where it is held, or all of it.
 void EtcdTransaction::learn_lease_record(const pb::KeyValue& kv) {
   if (kv.value().starts_with('@')) {
-    found_paths_.push_back(kv.value().substr(1));
+    const std::string id = kv.key().substr(keys_.id({}).size());
+    if (!known_leases_[id].stored) found_paths_.push_back(kv.value().substr(1));
     return;
   }
   auto lease = record_from_json<Lease>(kv.value());

@@ -11,13 +11,13 @@ constexpr int kKeysMax = 500;
 // TTLs there are in use at a time; more are made up by somebody who asks for a new one each time.
 constexpr std::size_t kLengthsMax = 1000;
 
+}  // namespace
+
 std::chrono::nanoseconds since_boot() {
   timespec time{};
   clock_gettime(CLOCK_BOOTTIME, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
-
-}  // namespace
 
 std::int64_t LeasePool::borrow(std::chrono::seconds life, std::chrono::seconds slack) {
   const std::lock_guard lock(mutex_);

@@ -12,6 +12,9 @@
 
 namespace leasehold::etcd {
 
+// Since this machine was started, counting time asleep.
+std::chrono::nanoseconds since_boot();
+
 class LeasePool {
  public:
   explicit LeasePool(const Cluster& cluster) : cluster_(cluster) {}
@@ -27,7 +30,7 @@ class LeasePool {
   struct Granted {
     std::int64_t id = 0;
     int keys_left = 0;
-    std::chrono::nanoseconds usable_until{};  // Since this machine was started, counting time asleep.
+    std::chrono::nanoseconds usable_until{};  // As since_boot().
   };
 
   const Cluster& cluster_;

@@ -16,6 +16,9 @@ constexpr std::size_t kGuessedWaiters = 4;
 // A caller that gives back everything most often holds a file or two.
 constexpr std::size_t kGuessedLeases = 16;
 
+// What is known of the cluster from longer ago does not say whether an answer is old.
+constexpr std::chrono::seconds kFreshFor{10};
+
 std::int64_t number(const pb::RangeResponse& found) {
   std::int64_t value = 0;
   if (found.kvs_size() == 0) return value;
@@ -28,6 +31,11 @@ std::int64_t number(const pb::RangeResponse& found) {
 
 // Sends the round and lets its handlers learn. The first answer also says at which revision all is read.
 void EtcdTransaction::run(Round& round) {
+  const Known known = shared_.freshness.last();
+  const bool is_first = revision_ == 0;
+  // What one member has told, it has: it needs not ask the others for more of the same revision.
+  const bool from_one =
+      !is_first || (leftover_.may_be_old && known.revision > 0 && began_ - known.at < kFreshFor);
   const auto most = static_cast<std::size_t>(shared_.options.max_txn_ops);
   for (std::size_t begin = 0; begin < round.ranges.size(); begin += most) {
     const std::size_t end = std::min(begin + most, round.ranges.size());
@@ -35,10 +43,17 @@ void EtcdTransaction::run(Round& round) {
     for (std::size_t i = begin; i < end; ++i) {
       pb::RangeRequest& range = *request.add_success()->mutable_request_range();
       range = std::move(round.ranges[i]);
+      range.set_serializable(from_one);
       if (revision_ != 0) range.set_revision(revision_);
     }
     const pb::TxnResponse response = shared_.cluster->read(request);
     if (revision_ == 0) revision_ = response.header().revision();
+    if (is_first && from_one) {
+      if (revision_ < known.revision) throw Conflict();
+      began_ = known.at;
+    } else if (is_first) {
+      shared_.freshness.note({.revision = revision_, .at = began_});
+    }
     for (std::size_t i = begin; i < end; ++i)
       round.handlers[i](response.responses(static_cast<int>(i - begin)).response_range());
   }
@@ -81,6 +96,12 @@ void EtcdTransaction::want_path(Round& round, const std::string& path) {
   const KeyRange range = area(keys_.at(path));
   basis_.add(range);
   round.ask(range, [this](const pb::RangeResponse& found) { learn_paths(found); });
+}
+
+// One lease of a path, where many may wait. Not a basis: whoever changes it makes the path one.
+void EtcdTransaction::want_lease_at(Round& round, const std::string& path, const LeaseId& id) {
+  const std::string record = keys_.lease_at(path, id);
+  round.ask(KeyRange(record, record + ','), [this](const pb::RangeResponse& found) { learn_paths(found); });
 }
 
 void EtcdTransaction::want_scope(Round& round, const Scope& scope) {
@@ -193,6 +214,7 @@ void EtcdTransaction::ensure_nothing_is_new() {
 }
 
 void EtcdTransaction::begin(const Footprint& footprint) {
+  began_ = since_boot();
   Round round;
   want_clock(round);
   for (const Scope& scope : footprint.scopes) want_scope(round, scope);
@@ -213,7 +235,11 @@ void EtcdTransaction::begin(const Footprint& footprint) {
   }
   for (const GroupId& id : footprint.tickets) {
     want_ticket(round, id);
-    for (const LeaseId& lease : shared_.hints.leases_of(id)) want_lease(round, lease);
+    for (const LeaseId& lease : shared_.hints.leases_of(id)) {
+      if (const std::string path = shared_.hints.path_of(lease); !path.empty())
+        want_lease_at(round, path, lease);
+      want_lease(round, lease);
+    }
   }
   for (const LeaseId& id : leftover_.leases) want_lease(round, id);
   for (const GroupId& id : leftover_.tickets) want_ticket(round, id);

@@ -5,7 +5,6 @@
 // condition that nothing of it has changed since.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +17,7 @@
 
 #include "store/etcd/changes.h"
 #include "store/etcd/etcd_store.h"
+#include "store/etcd/freshness.h"
 #include "store/etcd/keys.h"
 #include "store/etcd/lease_pool.h"
 #include "store/etcd/requests.h"
@@ -44,8 +44,8 @@ struct Shared {
   LeasePool leases{*cluster};
   Requests requests{*cluster, leases};
   Timeline timeline;
+  Freshness freshness;
   Hints hints;
-  std::atomic<std::int64_t> next_look_at_bucket = 0;  // A revision.
 
   const std::string& prefix() const { return cluster->address().prefix; }
 };
@@ -54,6 +54,9 @@ struct Shared {
 struct Leftover {
   std::vector<LeaseId> leases;   // Ids that a body uses without reading them, and that may exist.
   std::vector<GroupId> tickets;  // The same.
+  // A member may answer from what it has, without asking the others whether that is the latest. If it is not,
+  // the commit fails; so this is for bodies that write, and until something was odd.
+  bool may_be_old = false;
 };
 
 // Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
@@ -67,6 +70,7 @@ class EtcdTransaction final : public Transaction {
 
   // False: something changed that was read; nothing was written. Throws Failure.
   bool commit();
+  bool has_changes() const;
 
   Time now() const override { return now_; }
   WallTime wall() const override { return wall_; }
@@ -128,6 +132,7 @@ class EtcdTransaction final : public Transaction {
   bool is_first_time(std::string what) { return loaded_.insert(std::move(what)).second; }
   void want_clock(Round& round);
   void want_path(Round& round, const std::string& path);
+  void want_lease_at(Round& round, const std::string& path, const LeaseId& id);
   void want_scope(Round& round, const Scope& scope);
   void want_lease(Round& round, const LeaseId& id);
   void want_ticket(Round& round, const GroupId& id);
@@ -168,7 +173,6 @@ class EtcdTransaction final : public Transaction {
   void turn_bucket();
 
   // commit.cc
-  bool has_changes() const;
   bool execute(Changes& changes);
   void remember();
   void write_others(Changes& changes);
@@ -183,7 +187,9 @@ class EtcdTransaction final : public Transaction {
   const bool writes_;
   Leftover& leftover_;
 
-  std::int64_t revision_ = 0;  // Of all that is read. 0: nothing was read yet.
+  std::chrono::nanoseconds began_{};  // As since_boot(): what is read is not older.
+  std::int64_t revision_ = 0;         // Of all that is read. 0: nothing was read yet.
+  std::int64_t committed_ = 0;        // The commit's own revision.
   Time now_;
   WallTime wall_;
   std::uint64_t base_ = 0;  // Of tokens.
