@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -32,9 +33,14 @@ constexpr auto kPatience = 60s;
 
 }  // namespace
 
-EtcdCluster::EtcdCluster(int members, std::vector<std::string> settings) : settings_(std::move(settings)) {
-  for (int i = 0; i < members; ++i)
-    members_.push_back({.client_port = RedisServer::free_port(), .peer_port = RedisServer::free_port()});
+EtcdCluster::EtcdCluster(int members, std::vector<std::string> settings, const Networks* networks)
+    : settings_(std::move(settings)), networks_(networks) {
+  for (int i = 0; i < members; ++i) {
+    members_.push_back({.client_port = RedisServer::free_port(),
+                        .peer_port = RedisServer::free_port(),
+                        .metrics_port = RedisServer::free_port()});
+    if (networks_ != nullptr) members_.back().host = Networks::host(i);
+  }
   for (int i = 0; i < members; ++i) start(i);
   for (int i = 0; i < members; ++i) wait_until_ready(i);
 }
@@ -46,7 +52,8 @@ EtcdCluster::~EtcdCluster() {
 }
 
 std::string EtcdCluster::endpoint(int member) const {
-  return fmt::format("127.0.0.1:{}", members_[static_cast<std::size_t>(member)].client_port);
+  const Member& one = members_[static_cast<std::size_t>(member)];
+  return fmt::format("{}:{}", one.host, one.client_port);
 }
 
 std::string EtcdCluster::url(const std::string& prefix) const {
@@ -65,11 +72,12 @@ void EtcdCluster::start(int member) {
   Member& one = members_[static_cast<std::size_t>(member)];
   std::string all;
   for (int i = 0; i < size(); ++i) {
-    all += fmt::format("{}m{}=http://127.0.0.1:{}", i > 0 ? "," : "", i,
-                       members_[static_cast<std::size_t>(i)].peer_port);
+    const Member& other = members_[static_cast<std::size_t>(i)];
+    all += fmt::format("{}m{}=http://{}:{}", i > 0 ? "," : "", i, other.host, other.peer_port);
   }
-  const std::string client = fmt::format("http://127.0.0.1:{}", one.client_port);
-  const std::string peer = fmt::format("http://127.0.0.1:{}", one.peer_port);
+  const bool has_tls = std::ranges::find(settings_, "--cert-file") != settings_.end();
+  const std::string client = fmt::format("{}://{}:{}", has_tls ? "https" : "http", one.host, one.client_port);
+  const std::string peer = fmt::format("http://{}:{}", one.host, one.peer_port);
   std::vector<std::string> words = {"etcd",
                                     "--name",
                                     fmt::format("m{}", member),
@@ -83,6 +91,8 @@ void EtcdCluster::start(int member) {
                                     peer,
                                     "--initial-advertise-peer-urls",
                                     peer,
+                                    "--listen-metrics-urls",
+                                    fmt::format("http://{}:{}", one.host, one.metrics_port),
                                     "--initial-cluster",
                                     all,
                                     "--logger",
@@ -99,6 +109,7 @@ void EtcdCluster::start(int member) {
   if (one.pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // Whatever happens to the test.
     if (getppid() != parent) _exit(1);
+    if (networks_ != nullptr) networks_->enter(member);
     const int fd = open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     dup2(fd, 1);
     dup2(fd, 2);
@@ -155,14 +166,26 @@ int EtcdCluster::wait_for_leader() const {
   give_up("nobody became the leader");
 }
 
+double EtcdCluster::calls() const {
+  double all = 0;
+  for (int i = 0; i < size(); ++i) {
+    const std::string metrics = get(i, "/metrics");
+    const std::string_view name = "\ngrpc_server_started_total{";
+    for (std::size_t at = 0; (at = metrics.find(name, at)) != std::string::npos; at += name.size())
+      all += std::atof(metrics.c_str() + metrics.find("} ", at) + 2);
+  }
+  return all;
+}
+
 std::string EtcdCluster::get(int member, const std::string& path) const {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const timeval patience{1, 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   sockaddr_in name{};
   name.sin_family = AF_INET;
-  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  name.sin_port = htons(static_cast<std::uint16_t>(members_[static_cast<std::size_t>(member)].client_port));
+  const Member& one = members_[static_cast<std::size_t>(member)];
+  inet_pton(AF_INET, one.host.c_str(), &name.sin_addr);
+  name.sin_port = htons(static_cast<std::uint16_t>(one.metrics_port));
   std::string answer;
   const std::string request = fmt::format("GET {} HTTP/1.0\r\n\r\n", path);
   if (connect(fd, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0 &&
@@ -188,14 +211,15 @@ std::string EtcdCluster::etcdctl(const std::string& arguments) const {
   return output;
 }
 
-EtcdCluster& shared_etcd_member() {
-  static EtcdCluster cluster;
+EtcdCluster& shared_etcd() {
+  const char* const members = std::getenv("LEASEHOLD_ETCD_MEMBERS");  // NOLINT(concurrency-mt-unsafe)
+  static EtcdCluster cluster(members == nullptr ? 1 : std::atoi(members));
   return cluster;
 }
 
 std::string fresh_etcd_url() {
   static std::atomic<int> last = 0;
-  return shared_etcd_member().url(fmt::format("test{}", ++last));
+  return shared_etcd().url(fmt::format("test{}", ++last));
 }
 
 }  // namespace leasehold

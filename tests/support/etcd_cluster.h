@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/networks.h"
 #include "support/temp_folder.h"
 
 namespace leasehold {
@@ -14,8 +15,10 @@ namespace leasehold {
 // Ends the process if they cannot be started: these tests never skip.
 class EtcdCluster {
  public:
-  // Further settings, as on the command line of each.
-  explicit EtcdCluster(int members = 1, std::vector<std::string> settings = {});
+  // Further settings, as on the command line of each; with a --cert-file clients need TLS. With networks each
+  // member is in one of them.
+  explicit EtcdCluster(int members = 1, std::vector<std::string> settings = {},
+                       const Networks* networks = nullptr);
   EtcdCluster(const EtcdCluster&) = delete;
   EtcdCluster& operator=(const EtcdCluster&) = delete;
   ~EtcdCluster();
@@ -37,13 +40,18 @@ class EtcdCluster {
   std::optional<int> leader() const;
   int wait_for_leader() const;
 
+  // How many calls of gRPC were begun, at all members.
+  double calls() const;
+
   // Runs etcdctl against all members; its output. Ends the process if it fails.
   std::string etcdctl(const std::string& arguments) const;
 
  private:
   struct Member {
+    std::string host = "127.0.0.1";
     int client_port = 0;
     int peer_port = 0;
+    int metrics_port = 0;
     pid_t pid = -1;
   };
 
@@ -52,11 +60,13 @@ class EtcdCluster {
 
   TempFolder temp_;
   const std::vector<std::string> settings_;
+  const Networks* const networks_;
   std::vector<Member> members_;
 };
 
-// The one with a single member that tests of a program share. Gone when the program ends.
-EtcdCluster& shared_etcd_member();
+// The one that tests of a program share: with a single member, or as many as LEASEHOLD_ETCD_MEMBERS says.
+// Gone when the program ends.
+EtcdCluster& shared_etcd();
 
 // A URL of it with a prefix that nobody else uses.
 std::string fresh_etcd_url();

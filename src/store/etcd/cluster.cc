@@ -104,6 +104,12 @@ Error error_of(const grpc::Status& status, const Address& address) {
             fmt::format("etcd at {} does not let us in: {}. Check user and password in the URL.",
                         address.shown(), in_sentence(said))};
   }
+  if (address.tls && (says("handshake") || says("certificate") || says("Peer name"))) {
+    return {
+        Code::config_error,
+        fmt::format("There is no TLS with etcd at {}: {}. Check ca, cert, key and server_name in the URL.",
+                    address.shown(), in_sentence(said))};
+  }
   return {
       Code::unavailable,
       fmt::format("etcd at {} does not answer: {}. Check that a majority of its members runs, and ask again.",

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "support/certificates.h"
 #include "support/etcd_client.h"
 #include "support/etcd_cluster.h"
 
@@ -87,10 +88,10 @@ TEST(EtcdServer, ALeaseThatEtcdEndedIsOverWhateverTheClockSays) {
   const std::string prefix = url.substr(url.rfind('/') + 1);
 
   // As if its time were over: all keys that are attached go with what they are attached to.
-  const std::string leases = shared_etcd_member().etcdctl("lease list");
+  const std::string leases = shared_etcd().etcdctl("lease list");
   for (std::size_t at = leases.find('\n'); at != std::string::npos && at + 1 < leases.size();) {
     const std::size_t end = leases.find('\n', at + 1);
-    shared_etcd_member().etcdctl("lease revoke " + leases.substr(at + 1, end - at - 1));
+    shared_etcd().etcdctl("lease revoke " + leases.substr(at + 1, end - at - 1));
     at = end;
   }
 
@@ -207,6 +208,41 @@ TEST(EtcdServer, UserAndPasswordAreAskedFor) {
   const auto none = open_etcd_store("etcd://" + at);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Code::config_error);
+}
+
+// What opening a store there comes to, in a word.
+std::string code_of(const std::string& url) {
+  const auto store = open_etcd_store(url, {.timeout = 1s});
+  return store ? "opened" : std::string(info(store.error().code).name);
+}
+
+TEST(EtcdServer, TlsChecksTheServersNameAndShowsTheClientsCertificate) {
+  const Certificates certificates;
+  EtcdCluster cluster(
+      1, {"--cert-file", certificates.file("server.pem"), "--key-file", certificates.file("server.key"),
+          "--trusted-ca-file", certificates.file("ca.pem"), "--client-cert-auth"});
+  const std::string base = "etcds://" + cluster.endpoint(0) + "/test";
+  const std::string ca = "?ca=" + certificates.file("ca.pem");
+  const std::string own =
+      "&cert=" + certificates.file("client.pem") + "&key=" + certificates.file("client.key");
+  const std::string name = "&server_name=leases.example";
+
+  EtcdClient client(base + ca + own + name);
+  EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "granted");
+  AcquireRequest wanted = EtcdClient::request(bob(), "/a");
+  wanted.wait = 30s;
+  std::jthread releaser([&] {
+    EtcdClient other(base + ca + own + name);
+    eventually([&] { return other.waiting() == 1; });
+    EXPECT_TRUE(other.release(ann(), "/a"));
+  });
+  EXPECT_EQ(word_for(client.manager->acquire_and_wait(wanted)), "granted");
+
+  EXPECT_EQ(code_of(base + ca + own), "config_error") << "another server name";
+  EXPECT_EQ(code_of(base + "?" + own.substr(1) + name), "config_error") << "no CA that signed it";
+  EXPECT_NE(code_of(base + ca + name), "opened") << "no certificate of our own";
+  EXPECT_EQ(code_of(base + "?ca=/nowhere"), "config_error");
+  EXPECT_NE(code_of("etcd://" + cluster.endpoint(0)), "opened") << "TLS is asked for";
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // How a server is reached, and what it is warned of.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "support/certificates.h"
 #include "support/redis_client.h"
 #include "support/redis_server.h"
 
@@ -105,26 +104,6 @@ TEST(RedisServers, AUserWithoutAPasswordIsNotReplacedByTheDefaultOne) {
   EXPECT_EQ(code_of(host + "?user=nobody"), "config_error");
   EXPECT_EQ(code_of(host + "/99999"), "config_error") << "there is no such database";
 }
-
-// Certificates of our own, for one server name and one client.
-struct Certificates {
-  Certificates() {
-    const std::string script =
-        "cd " + folder.path() +
-        " && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ca -keyout ca.key -out ca.pem 2>log"
-        " && for who in server client; do"
-        " openssl req -newkey rsa:2048 -nodes -subj /CN=$who -keyout $who.key -out $who.csr 2>>log"
-        " && printf 'subjectAltName=DNS:leases.example\\n' >$who.ext"
-        " && openssl x509 -req -in $who.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile "
-        "$who.ext"
-        " -out $who.pem 2>>log || exit 1; done";
-    EXPECT_EQ(std::system(script.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
-  }
-
-  std::string file(const std::string& name) const { return folder.path() + "/" + name; }
-
-  TempFolder folder;
-};
 
 TEST(RedisServers, TlsChecksTheServersNameAndShowsTheClientsCertificate) {
   const Certificates certificates;
