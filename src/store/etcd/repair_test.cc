@@ -1,0 +1,93 @@
+// lease doctor --repair on etcd: what somebody else's hands did is found, removed, and nothing is lost that
+// could be kept.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/etcd_client.h"
+#include "support/etcd_cluster.h"
+
+namespace leasehold {
+namespace {
+
+struct EtcdRepair : testing::Test {
+  // How etcdctl is told of a key of this workspace: NULs cannot be arguments.
+  std::string put(const std::string& key, const std::string& value) const {
+    return shared_etcd().etcdctl(fmt::format("put {}/w/{}/{} '{}'", prefix, kWorkspace, key, value));
+  }
+
+  // Finds so many defects, all of them repaired or none, and `where` among them.
+  void expect_defects(bool repair, std::size_t count, const std::string& where = {}) {
+    const auto defects = client.store->examine(kWorkspace, repair);
+    ASSERT_TRUE(defects) << defects.error().message;
+    EXPECT_EQ(defects->size(), count);
+    bool is_named = where.empty();
+    for (const Defect& defect : *defects) {
+      EXPECT_EQ(defect.repaired, repair) << defect.where << ": " << defect.what;
+      is_named = is_named || defect.where.find(where) != std::string::npos;
+    }
+    EXPECT_TRUE(is_named) << where;
+  }
+
+  const std::string url = fresh_etcd_url();
+  const std::string prefix = url.substr(url.rfind('/') + 1);
+  EtcdClient client{url};
+};
+
+TEST_F(EtcdRepair, FindsNothingWhereOnlyLeaseholdWrote) {
+  client.must_acquire(ann(), "/a");
+  client.must_acquire(bob(), "/b");
+  AcquireRequest waits = EtcdClient::request(bob(), "/a");
+  waits.wait = 30s;
+  ASSERT_EQ(word_for(client.manager->acquire(waits)), "queued");
+  ASSERT_TRUE(client.release(bob(), "/b"));
+
+  expect_defects(false, 0);
+}
+
+TEST_F(EtcdRepair, RemovesWhatIsNoRecordAndWhatLeadsNowhere) {
+  const Lease held = client.must_acquire(ann(), "/a");
+  put("id/no-such-lease", "@/gone");
+  put("id/nonsense", "nonsense");
+  put("ticket/nonsense", "{}");
+  put("answer/s/ann/key", "[]");
+  put("rate/s", "many");
+  put("history/000000000000/nonsense-0", "once upon a time");
+
+  expect_defects(false, 6, "no-such-lease");
+  expect_defects(true, 6, "history/");
+  expect_defects(false, 0);
+  EXPECT_EQ(client.must_acquire(ann(), "/a").token, held.token) << "it is still held";
+}
+
+TEST_F(EtcdRepair, ARecordThatCannotBeReadStopsOnlyThoseWhoNeedIt) {
+  put("ticket/nonsense", "{}");
+  put("rate/s", "many");
+  put("id/nonsense", "nonsense");
+
+  EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "granted");
+  const auto looked = client.store->view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
+    (void)view.lease({"nonsense"});
+    return {};
+  });
+  ASSERT_FALSE(looked);
+  EXPECT_EQ(looked.error().code, Code::corrupt);
+  EXPECT_NE(looked.error().message.find("lease doctor --repair"), std::string::npos);
+}
+
+// As after restoring a copy of the cluster whose revisions begin lower.
+TEST_F(EtcdRepair, RaisesTheBaseOfTokensAboveThoseInUse) {
+  const Lease held = client.must_acquire(ann(), "/a");
+  shared_etcd().etcdctl(fmt::format("put {}/base 1", prefix));
+  EXPECT_GT(client.must_acquire(bob(), "/b").token, Token{0});
+
+  expect_defects(false, 1, "/base");
+  expect_defects(true, 1, "/base");
+  expect_defects(false, 0);
+  ASSERT_TRUE(client.release(ann(), "/a"));
+  EXPECT_GT(client.must_acquire(bob(), "/a").token, held.token);
+}
+
+}  // namespace
+}  // namespace leasehold
