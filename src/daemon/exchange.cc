@@ -76,8 +76,8 @@ Result<void> make_keys(std::vector<WantedPath>& paths) {
   return {};
 }
 
-void forbid_endless(std::optional<Duration>& ttl) {
-  if (ttl) ttl = std::min(*ttl, kUntilReleased - Duration(1));
+void forbid_endless(const Exchange& exchange, std::optional<Duration>& ttl) {
+  if (ttl && !exchange.may(Role::op)) ttl = std::min(*ttl, kUntilReleased - Duration(1));
 }
 
 Result<std::optional<Token>> token_from_if_match(const Request& request) {

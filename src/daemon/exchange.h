@@ -89,8 +89,8 @@ Result<void> make_keys(std::vector<WantedPath>& paths);
 // If-Match with a token; nothing: none was given. Error: invalid_argument.
 Result<std::optional<Token>> token_from_if_match(const Request& request);
 
-// A lease without end is nothing that anybody may ask for: its TTL becomes one that the cap cuts.
-void forbid_endless(std::optional<Duration>& ttl);
+// A lease without end is for operators to ask for: others' TTL becomes one that the cap cuts.
+void forbid_endless(const Exchange& exchange, std::optional<Duration>& ttl);
 
 // The number in a query's parameter. Error: invalid_argument.
 Result<std::optional<std::uint64_t>> number_from(const Request& request, const std::string& name);

@@ -48,7 +48,7 @@ Result<AcquireRequest> acquire_request(const Exchange& exchange) {
   if (!request) return request;
   if (auto bound = bind(exchange, request->caller); !bound) return fail(bound.error());
   if (auto made = make_keys(request->paths); !made) return fail(made.error());
-  forbid_endless(request->ttl);
+  forbid_endless(exchange, request->ttl);
   if (!exchange.request.principal.is_local) request->waiter.reset();
   if (const auto key = exchange.request.header("idempotency-key"); !key.empty())
     request->idempotency_key = unquoted(key);
@@ -211,7 +211,7 @@ Work get_lease(Exchange& exchange) {
 Work renew(Exchange& exchange) {
   auto request = bound(exchange, renew_request_from);
   if (!request) return refuse(request.error());
-  forbid_endless(request->ttl);
+  forbid_endless(exchange, request->ttl);
   return ask(
       exchange, [request = *request](LeaseManager& manager) { return manager.renew(request); },
       outcomes(exchange));
@@ -265,7 +265,7 @@ Work force_release(Exchange& exchange) {
 Work renew_one(Exchange& exchange) {
   auto request = about_one(exchange, renew_request_from);
   if (!request) return refuse(request.error());
-  forbid_endless(request->ttl);
+  forbid_endless(exchange, request->ttl);
   return ask(
       exchange, [request = *request](LeaseManager& manager) { return manager.renew(request); },
       one_outcome(exchange));

@@ -138,7 +138,7 @@ Work restore_session(Exchange& exchange) {
   auto as = acquire_request_from(*body);
   if (!as) return refuse(as.error());
   if (auto done = bind(exchange, as->caller); !done) return refuse(done.error());
-  forbid_endless(as->ttl);
+  forbid_endless(exchange, as->ttl);
   as->caller.holder.owner.session_id = exchange.captured.front();
   Work work = ask(
       exchange, [as = *as](LeaseManager& manager) { return manager.restore_session(as); },
@@ -188,7 +188,7 @@ Work gate(Exchange& exchange) {
   if (!request) return refuse(request.error());
   if (auto done = bind(exchange, request->wanted.caller); !done) return refuse(done.error());
   if (auto made = make_keys(request->wanted.paths); !made) return refuse(made.error());
-  forbid_endless(request->wanted.ttl);
+  forbid_endless(exchange, request->wanted.ttl);
   if (const auto trace = exchange.request.header("traceparent");
       request->wanted.trace.empty() && !trace.empty())
     request->wanted.trace = trace;

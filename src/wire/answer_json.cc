@@ -173,6 +173,7 @@ object acquire_json(const AcquireAnswer& answer, const Moment& at) {
               {"ticket", queued->ticket.text},
               {"position", queued->position},
               {"blocked", blocked_json(queued->blocked, at)}};
+    add_time(result, "at", queued->at, at);
     add_time(result, "wait_until", queued->wait_until, at);
   }
   result["notices"] = notices_json(answer.notices);

@@ -80,8 +80,9 @@ TEST_F(ExitStatus, Is80ForAHaltedWorker) {
 
 TEST_F(ExitStatus, DoesNotDependOnWhetherErrorsCanBeWritten) {
   ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
-  const std::string script =
-      std::string("cd ") + root() + " && LEASE_AGENT=bob " + LEASE_BINARY + " acquire src/a.ts 2>/dev/full";
+  std::string script = "cd " + root() + " && ";
+  for (const std::string& variable : environment("bob")) script += variable + " ";
+  script += std::string(LEASE_BINARY) + " acquire src/a.ts 2>/dev/full";
 
   EXPECT_EQ(WEXITSTATUS(std::system(script.c_str())), 75);
 }

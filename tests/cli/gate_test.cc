@@ -127,8 +127,10 @@ TEST_F(Gate, TheDeathOfAnAgentFreesItsFiles) {
       "{} hook claude-code < payload > answer; touch done; read line\n", LEASE_BINARY);
   int held_open[2];
   ASSERT_EQ(pipe(held_open), 0);
+  std::vector<std::string> variables = environment("nobody");
   const pid_t agent = fork();
   if (agent == 0) {
+    for (std::string& variable : variables) putenv(variable.data());
     dup2(held_open[0], STDIN_FILENO);
     if (chdir(root().c_str()) != 0) _exit(1);
     execl("./claude", "claude", "script", nullptr);
