@@ -160,12 +160,16 @@ std::optional<Response> turned_away(const Request& request, const Match& found) 
                      ", and this credential has " + std::string(word(request.principal.role)) + ".");
 }
 
+// Why nothing may be granted: the store has lost what may still be relied on. Empty: it has not.
+std::string lost(const ServerState& server) {
+  return server.memory == nullptr ? "" : server.memory->refusal();
+}
+
 // What the route wants done; or the response, if that is all.
 Result<Work> prepare(ServerState& server, const Request& request, const Match& found,
                      LeaseManager*& manager) {
-  if (server.memory != nullptr && found.route->grants) {
-    if (std::string why = server.memory->refusal(); !why.empty())
-      return fail(Code::unavailable, std::move(why));
+  if (found.route->grants) {
+    if (std::string why = lost(server); !why.empty()) return fail(Code::unavailable, std::move(why));
   }
   // git-lfs can be given an address, but no parameters.
   const bool is_lfs = found.route->pattern.starts_with("/lfs/");
@@ -272,6 +276,10 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
     co_return;
   }
   if (request.path == "/mcp") {
+    if (const std::string why = lost(server); !why.empty()) {
+      response = problem({Code::unavailable, why});
+      co_return;
+    }
     co_await respond_mcp(server, request, socket, response, stream);
     co_return;
   }

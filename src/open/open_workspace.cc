@@ -9,6 +9,7 @@
 #include "env/caller_process.h"
 #include "env/machine.h"
 #include "env/proc_liveness.h"
+#include "env/processes.h"
 #include "env/system_random.h"
 #include "http_client/http_client.h"
 #include "leasehold/open.h"
