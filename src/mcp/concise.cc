@@ -15,8 +15,8 @@ bool is_empty(const json::value& value) {
          (value.is_array() && value.get_array().empty()) || (value.is_object() && value.get_object().empty());
 }
 
-bool is_left_out(std::string_view name, const json::value& value) {
-  return is_empty(value) || name.ends_with("_at_ms") || name == "at_ms" ||
+bool is_for_programs(std::string_view name) {
+  return name.ends_with("_at_ms") || name == "at_ms" ||
          std::ranges::find(kForPrograms, name) != kForPrograms.end();
 }
 
@@ -27,9 +27,11 @@ void shorten(json::object& object) {
     if (const json::value* pid = process->if_contains("pid")) object["process"] = json::object{{"pid", *pid}};
   }
   json::object kept;
+  kept.reserve(object.size());
   for (auto& member : object) {
+    if (is_empty(member.value()) || is_for_programs(member.key())) continue;
     shorten(member.value());
-    if (!is_left_out(member.key(), member.value())) kept.emplace(member.key(), std::move(member.value()));
+    if (!is_empty(member.value())) kept.emplace(member.key(), std::move(member.value()));
   }
   object = std::move(kept);
 }

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <boost/json/serialize.hpp>
 #include <cerrno>
@@ -57,12 +56,12 @@ class Connection {
 
   // False: there will be no more.
   bool take_input() {
-    const std::size_t had = buffer_.size();
-    buffer_.resize(had + kReadAtOnce);
-    const ssize_t count = ::read(in_, buffer_.data() + had, kReadAtOnce);
-    buffer_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    char part[kReadAtOnce];
+    const ssize_t count = ::read(in_, part, sizeof part);
     if (count < 0) return errno == EINTR || errno == EAGAIN;
     if (count == 0) return false;
+    const std::size_t had = buffer_.size();
+    buffer_.append(part, static_cast<std::size_t>(count));
     std::size_t begin = 0;
     for (std::size_t end = buffer_.find('\n', had); end != std::string::npos;
          end = buffer_.find('\n', begin)) {
