@@ -37,11 +37,16 @@ class Preferred : public DaemonScene {
       count += std::stoi((*at)[1]);
     return count;
   }
+  // Also where hooks look, which is opened last.
+  void serve_store() {
+    serve();
+    ASSERT_TRUE(eventually([&] { return Line(store_socket()).is_connected(); })) << daemon().err();
+  }
   std::string store_socket() const { return root() + "/.leasehold/socket"; }
 };
 
 TEST_F(Preferred, ADaemonListensInItsStoresFolderForItsUserOnly) {
-  serve();
+  serve_store();
 
   struct stat found{};
   ASSERT_EQ(::lstat(store_socket().c_str(), &found), 0);
@@ -52,7 +57,7 @@ TEST_F(Preferred, ADaemonListensInItsStoresFolderForItsUserOnly) {
 }
 
 TEST_F(Preferred, AHookAndACheckAskIt) {
-  serve();
+  serve_store();
 
   EXPECT_EQ(write("s1", "src/a.ts").exit, 0);
   const Ran denied = write("s2", "src/a.ts");
@@ -67,7 +72,7 @@ TEST_F(Preferred, AHookAndACheckAskIt) {
 }
 
 TEST_F(Preferred, WithoutItTheStoreIsOpened) {
-  serve();
+  serve_store();
   EXPECT_EQ(write("s1", "src/a.ts").exit, 0);
   const Ran denied = write("s2", "src/a.ts");
   kill_it();
@@ -85,7 +90,7 @@ TEST_F(Preferred, WithoutItTheStoreIsOpened) {
 }
 
 TEST_F(Preferred, OneThatDoesNotAnswerIsNotWaitedForLong) {
-  serve();
+  serve_store();
   EXPECT_EQ(write("s1", "src/a.ts").exit, 0);
   daemon().signal(SIGSTOP);
 
@@ -99,7 +104,7 @@ TEST_F(Preferred, OneThatDoesNotAnswerIsNotWaitedForLong) {
 }
 
 TEST_F(Preferred, OneWithOtherSettingsIsNotAsked) {
-  serve();
+  serve_store();
 
   EXPECT_EQ(write("s1", "src/a.ts", "LEASE_TTL=7m").exit, 0);
 
