@@ -108,6 +108,7 @@ asio::awaitable<void> end_session(ServerState& server, const Request& request, R
     co_return;
   }
   server.mcp_sessions->remove(session_id(request));
+  (*session)->is_over = true;
   for (const auto& [id, running] : (*session)->running) {
     if (const auto call = running.lock()) call->cancel();
   }
@@ -162,6 +163,7 @@ asio::awaitable<void> answer(ServerState& server, const std::shared_ptr<McpCall>
     co_await call->sleep(server, socket, kLong);
     if (!has_left(socket) && !call->is_cancelled()) co_await call->look(server);
   }
+  if (session) session->running.erase(id);
   if (call->is_pending() || has_left(socket) || call->is_cancelled()) {
     co_await call->give_up(server);
     response = problem({Code::unavailable, "The call was given up. Nothing is held or queued."});

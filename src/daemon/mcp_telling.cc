@@ -30,17 +30,19 @@ std::string event_of(const json::object& message) {
 }
 
 void note_answered(McpSession& session, McpCall& call) {
-  const std::string id = json::serialize(call.message().id);
-  session.running.erase(id);
   std::vector<LeaseId> granted = call.granted();
   if (granted.empty()) return;
-  session.granted.emplace_back(id, std::move(granted));
+  session.granted.emplace_back(json::serialize(call.message().id), std::move(granted));
   if (session.granted.size() > kGrantsRemembered) session.granted.pop_front();
 }
 
 CallTeller::CallTeller(ServerState& server, std::shared_ptr<McpCall> call,
                        std::shared_ptr<McpSession> session)
     : server_(server), call_(std::move(call)), session_(std::move(session)) {}
+
+CallTeller::~CallTeller() {
+  if (session_) session_->running.erase(json::serialize(call_->message().id));
+}
 
 // Progress for who asked for it, else now and then a comment.
 std::string CallTeller::news() {
@@ -125,13 +127,14 @@ asio::awaitable<bool> ChangeTeller::next(int socket, std::string& text) {
     text = event_of(*call_->acknowledged()) + text;
   const auto now = std::chrono::steady_clock::now();
   if (text.empty() && now - last_said_ >= kComment) text = kStillHere;
+  const bool more = !session_ || !session_->is_over;
   if (!text.empty()) {
     last_said_ = now;
-    co_return true;
+    co_return more;
   }
   const std::vector<int> fds(1, socket);
-  if (before == server_.batches) co_await sleep_on(server_, fds, kLookAgain);
-  co_return true;
+  if (more && before == server_.batches) co_await sleep_on(server_, fds, kLookAgain);
+  co_return more;
 }
 
 }  // namespace leasehold::daemon

@@ -17,6 +17,7 @@ class CallTeller final : public Teller {
  public:
   // `session`: null in the era without a handshake.
   CallTeller(ServerState& server, std::shared_ptr<McpCall> call, std::shared_ptr<McpSession> session);
+  ~CallTeller() override;
 
   asio::awaitable<bool> next(int socket, std::string& text) override;
   asio::awaitable<void> hang_up() override { return call_->give_up(server_); }

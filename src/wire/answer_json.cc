@@ -1,6 +1,5 @@
 #include "wire/answer_json.h"
 
-
 #include "util/rfc3339.h"
 #include "wire/parts.h"
 

@@ -224,6 +224,8 @@ TEST_F(McpHttp, ChangesAreToldToAListenerAndToASession) {
   stream.say(Line::request("GET", "/mcp", "", "Accept: text/event-stream\r\n" + ann));
 
   EXPECT_TRUE(contains(stream.hear_until("src/a.ts"), "notifications/resources/updated"));
+  EXPECT_EQ(ask("DELETE", "/mcp", "", ann).status, 204);
+  EXPECT_TRUE(stream.is_closed());
   const std::string told = listener.hear_until("src/a.ts");
   EXPECT_TRUE(contains(told, R"("io.modelcontextprotocol/subscriptionId":"L")")) << told;
 }
