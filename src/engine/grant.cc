@@ -25,7 +25,7 @@ Lease give_again(Ledger& ledger, const AcquireRequest& request, const WantedPath
   add_missing(lease.pairs, pairs);
   add_missing(lease.paired_with, wanted.paired_with);
   if (lease.rule.empty()) lease.rule = wanted.rule;
-  take_process(lease.holder, request.caller.holder);
+  succeed_process(lease, request.caller.holder, ledger.context());
   lease.attended |= request.attended;
   lease.idle_at.reset();
   lease.last_heartbeat_at = now;

@@ -253,6 +253,11 @@ void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Bec
                           .drop_at = now() + context_.policy.notice_life});
 }
 
+void succeed_process(Lease& lease, const Holder& caller, const Context& context) {
+  if (!lease.holder.process || verdict_on(lease.holder, context).liveness == Liveness::alive) return;
+  take_process(lease.holder, caller);
+}
+
 void take_process(Holder& holder, const Holder& caller) {
   if (holder.owner != caller.owner || !caller.process) return;
   holder.process = caller.process;
