@@ -112,8 +112,7 @@ asio::awaitable<void> end_session(ServerState& server, const Request& request, R
   for (const auto& [id, running] : (*session)->running) {
     if (const auto call = running.lock()) call->cancel();
   }
-  std::vector<LeaseId> ids;
-  for (const auto& [id, granted] : (*session)->granted) ids.insert(ids.end(), granted.begin(), granted.end());
+  const std::vector<LeaseId> ids((*session)->granted_ever.begin(), (*session)->granted_ever.end());
   Task back = [&] { give_back((*session)->place, ids); };
   co_await run_on(server.writer, back);
   response.status = 204;
@@ -144,6 +143,8 @@ asio::awaitable<void> answer(ServerState& server, const std::shared_ptr<McpCall>
                              const std::shared_ptr<McpSession>& session, bool takes_streams, int socket,
                              Response& response, std::unique_ptr<Teller>& stream) {
   const std::string id = json::serialize(call->message().id);
+  // Before it does anything, so that whoever cancels it finds it.
+  if (session) session->running[id] = call;
   co_await call->begin(server);
   if (!session && call->acknowledged()) {
     if (takes_streams) {
@@ -154,7 +155,6 @@ asio::awaitable<void> answer(ServerState& server, const std::shared_ptr<McpCall>
     co_return;
   }
   if (session && !call->following().empty()) co_await follow(server, session, *call);
-  if (session && call->is_pending()) session->running[id] = call;
   if (call->is_pending() && takes_streams) {
     stream = std::make_unique<CallTeller>(server, call, session);
     co_return;
@@ -166,6 +166,7 @@ asio::awaitable<void> answer(ServerState& server, const std::shared_ptr<McpCall>
   if (session) session->running.erase(id);
   if (call->is_pending() || has_left(socket) || call->is_cancelled()) {
     co_await call->give_up(server);
+    if (session) session->running.erase(id);
     response = problem({Code::unavailable, "The call was given up. Nothing is held or queued."});
     co_return;
   }

@@ -21,6 +21,7 @@ struct McpSession {
   std::map<std::string, std::weak_ptr<McpCall>> running = {};  // By the request's id, as JSON.
   // What the latest requests were granted, by their id.
   std::deque<std::pair<std::string, std::vector<LeaseId>>> granted = {};
+  std::set<LeaseId> granted_ever = {};
   bool is_over = false;  // It was ended; who still listens is let go.
   std::chrono::steady_clock::time_point used = std::chrono::steady_clock::now();
 };

@@ -46,7 +46,8 @@ Result<AcquireAnswer> acquire(Client& client, AcquireRequest request, const Tool
 json::object waiting(const json::value& arguments) {
   constexpr int kSecondsToWait = 300;
   json::object again = arguments.is_object() ? arguments.get_object() : json::object();
-  if (!again.contains("wait_seconds")) again["wait_seconds"] = kSecondsToWait;
+  if (const json::value* asked = again.if_contains("wait_seconds"); asked == nullptr || *asked == 0)
+    again["wait_seconds"] = kSecondsToWait;
   return {{"tool", "lease_acquire"}, {"arguments", std::move(again)}};
 }
 

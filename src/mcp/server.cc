@@ -306,6 +306,8 @@ Server::Answer Server::listen(const Request& request) {
 void Server::note_granted(const json::value& request_id, std::vector<LeaseId> granted) {
   if (granted.empty()) return;
   const std::lock_guard lock(mutex_);
+  // An id that is used again means the newer request.
+  std::erase_if(granted_, [&](const auto& one) { return one.first == request_id; });
   granted_.emplace_back(request_id, std::move(granted));
   if (granted_.size() > kGrantsRemembered) granted_.pop_front();
 }
