@@ -175,7 +175,8 @@ void compare(Report& report, std::vector<Contender>& all, const std::string& wha
 
 int run(const std::string& json_path) {
   Place place;
-  // As it is installed: the pages of a file that a linker wrote are faulted in one by one, a copy's in groups.
+  // As it is installed: the pages of a file that a linker wrote are faulted in one by one, a copy's in
+  // groups.
   const std::string installed = place.path() + "/lease";
   std::filesystem::copy_file(LEASE_BINARY, installed);
   std::vector<Contender> all = contenders(place, installed);

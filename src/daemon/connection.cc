@@ -62,6 +62,7 @@ class Connection {
       if (!more) co_return;
       guest_.is_idle = false;
       const bool goes_on = co_await serve_one();
+      was_served_ = true;
       if (!goes_on) co_return;
     }
   }
@@ -71,7 +72,8 @@ class Connection {
 
   asio::awaitable<bool> has_input() {
     if (buffer_.size() > 0) co_return true;
-    lowest(stream_).expires_after(kIdle);
+    // Who has not said anything yet is nobody we know.
+    lowest(stream_).expires_after(was_served_ ? kIdle : kTransfer);
     const auto [failed, count] = co_await stream_.async_read_some(buffer_.prepare(4096), kAwait);
     if (failed) co_return false;
     buffer_.commit(count);
@@ -93,7 +95,14 @@ class Connection {
     const bool keep_alive = message.keep_alive() && !server_.is_stopping;
     std::unique_ptr<Teller> stream;
     Response response;
-    co_await answer(message, response, stream);
+    Result<Request> request = read_request(message);
+    if (!request) {
+      // Where the next one begins is not certain.
+      response = problem(request.error());
+      co_await write(response, false);
+      co_return false;
+    }
+    co_await answer(*request, response, stream);
     if (stream) {
       co_await tell(*stream);
       co_return false;
@@ -104,21 +113,15 @@ class Connection {
     co_return written&& goes_on;
   }
 
-  asio::awaitable<void> answer(const http::request<http::string_body>& message, Response& response,
-                               std::unique_ptr<Teller>& stream) {
-    Result<Request> request = read_request(message);
-    if (!request) {
-      response = problem(request.error());
-      co_return;
-    }
-    if (co_await respond_to_anybody(server_, *request, response)) co_return;
-    auto principal = server_.door.admit(peer_, *request);
+  asio::awaitable<void> answer(Request& request, Response& response, std::unique_ptr<Teller>& stream) {
+    if (co_await respond_to_anybody(server_, request, response)) co_return;
+    auto principal = server_.door.admit(peer_, request);
     if (!principal) {
       response = std::move(principal.error());
       co_return;
     }
-    request->principal = *std::move(principal);
-    co_await respond(server_, *request, socket(), response, stream);
+    request.principal = *std::move(principal);
+    co_await respond(server_, request, socket(), response, stream);
   }
 
   asio::awaitable<bool> write(const Response& response, bool keep_alive) {
@@ -157,6 +160,7 @@ class Connection {
   Peer peer_;
   Guest& guest_;
   beast::flat_buffer buffer_;
+  bool was_served_ = false;
 };
 
 // Its place among the guests, given up at the end.

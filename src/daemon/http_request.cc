@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/beast/core/error.hpp>
+#include <boost/beast/core/string.hpp>
 #include <cctype>
 
 namespace leasehold::daemon {
@@ -14,6 +15,15 @@ Result<Request> read_request(const http::request<http::string_body>& message) {
   Request request;
   request.method = std::string(message.method_string());
   if (auto read = read_target(std::string_view(message.target()), request); !read) return fail(read.error());
+  // What a proxy in front of us might read otherwise.
+  for (const http::field once :
+       {http::field::host, http::field::authorization, http::field::transfer_encoding}) {
+    if (message.count(once) > 1)
+      return fail(Code::invalid_argument, "A header is there twice that may be there once.");
+  }
+  if (const auto coding = message.find(http::field::transfer_encoding);
+      coding != message.end() && !beast::iequals(coding->value(), "chunked"))
+    return fail(Code::invalid_argument, "A body is sent plain or chunked, and in no other coding.");
   for (const auto& field : message) {
     std::string name(field.name_string());
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -169,7 +169,7 @@ std::string lost(const ServerState& server) {
 Result<Work> prepare(ServerState& server, const Request& request, const Match& found,
                      LeaseManager*& manager) {
   if (found.route->grants) {
-    if (std::string why = lost(server); !why.empty()) return fail(Code::unavailable, std::move(why));
+    if (std::string why = lost(server); !why.empty()) return fail(Code::retry_later, std::move(why));
   }
   // git-lfs can be given an address, but no parameters.
   const bool is_lfs = found.route->pattern.starts_with("/lfs/");
@@ -277,7 +277,7 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
   }
   if (request.path == "/mcp") {
     if (const std::string why = lost(server); !why.empty()) {
-      response = problem({Code::unavailable, why});
+      response = problem({Code::retry_later, why});
       co_return;
     }
     co_await respond_mcp(server, request, socket, response, stream);

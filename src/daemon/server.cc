@@ -14,6 +14,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cctype>
 #include <csignal>
 #include <cstdlib>
 
@@ -132,7 +133,10 @@ class Server {
     for (const Listener& listener : listeners_) {
       if (!listener.is_unix) options.hosts.insert(host_part(listener.text));
     }
-    options.hosts.insert(options_.hosts.begin(), options_.hosts.end());
+    for (std::string host : options_.hosts) {
+      for (char& c : host) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      options.hosts.insert(std::move(host));
+    }
     return options;
   }
 

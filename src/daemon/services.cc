@@ -15,7 +15,11 @@ constexpr std::size_t kNameMax = 256;
 
 Result<LeaseManager*> Services::manager(const std::string& asked, const std::string& profile,
                                         std::string_view settings) {
-  const std::string& workspace = asked.empty() ? default_workspace() : asked;
+  // Over HTTP the whole repository is one workspace, and here it is the tree that this store is opened for
+  // without us, too: the same file must not have two owners.
+  const std::string repository = default_workspace().substr(0, default_workspace().find('@'));
+  const bool is_here = asked.empty() || (is_embedded() && asked == repository);
+  const std::string& workspace = is_here ? default_workspace() : asked;
   if (workspace.size() > kNameMax || has_control_character(workspace))
     return fail(Code::invalid_argument, "The workspace's name is too long, or has control characters in it.");
   const std::lock_guard lock(mutex_);

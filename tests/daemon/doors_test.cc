@@ -125,6 +125,9 @@ TEST_F(Doors, WhatTwoCouldReadInTwoWaysIsRefused) {
            "POST /v1/leases HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
            "POST /v1/leases HTTP/1.1\r\nHost: a\r\nContent-Length : 4\r\n\r\n1234",
            "POST /v1/leases HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+           "GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n",
+           "GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+           "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
            "GET /v1/leases HTTP/1.1\nHost: a\n\n",
            "\x16\x03\x01\x02garbage that is no HTTP at all\r\n\r\n",
        }) {

@@ -162,10 +162,10 @@ TEST_F(DaemonLife, AStoreThatLostLeasesGrantsNothingUntilTheyHaveEnded) {
 
   serve(brief);
   const Reply refused = acquire("bob", "/a");
-  EXPECT_EQ(refused.status, 503) << refused;
+  EXPECT_EQ(refused.status, 409) << refused;
   EXPECT_TRUE(contains(refused.body, "has lost leases")) << refused;
   EXPECT_EQ(ask("GET", "/v1/leases").status, 200);
-  EXPECT_EQ(ask("POST", "/v1/gate", R"({"agent_id":"bob","paths":["/a"]})").status, 503);
+  EXPECT_EQ(ask("POST", "/v1/gate", R"({"agent_id":"bob","paths":["/a"]})").status, 409);
 
   EXPECT_TRUE(eventually([&] { return acquire("bob", "/a").status == 201; }));
   stop();

@@ -71,6 +71,22 @@ TEST_F(Preferred, AHookAndACheckAskIt) {
   EXPECT_EQ(answered("check_token"), 1);
 }
 
+TEST_F(Preferred, AFileHasOneOwnerWhicheverWayItIsAskedFor) {
+  ASSERT_EQ(std::system(("git init --quiet " + root()).c_str()), 0);
+  serve();
+  auto over_http = environment("bob");
+  over_http.push_back("LEASE_STORE=http+unix:" + socket());
+  const auto bob = [&](const std::string& file) {
+    return run_lease({"acquire", file}, {.environment = over_http, .out = {}, .cwd = root(), .in = {}}).exit;
+  };
+
+  EXPECT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+  EXPECT_EQ(bob("docs/x.md"), 75);
+  EXPECT_EQ(bob("docs/y.md"), 0);
+  EXPECT_EQ(as("ann", {"acquire", "docs/y.md"}).exit, 75);
+  EXPECT_EQ(acquire("cyd", "/docs/y.md").status, 409);
+}
+
 TEST_F(Preferred, WithoutItTheStoreIsOpened) {
   serve_store();
   EXPECT_EQ(write("s1", "src/a.ts").exit, 0);
