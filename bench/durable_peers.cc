@@ -142,9 +142,12 @@ class EtcdClient {
 }  // namespace
 
 std::vector<Peer> durable_peers() {
-  static RedisServer redis({"--appendonly", "yes", "--appendfsync", "always", "--save", ""});
+  // Not where tests have theirs, which is in memory.
+  static Folder disk;
+  static RedisServer redis(
+      {"--dir", disk.path(), "--appendonly", "yes", "--appendfsync", "always", "--save", ""});
   static Postgres postgres;
-  static EtcdCluster etcd(1);
+  static EtcdCluster etcd(1, {"--data-dir", disk.path() + "/etcd"});
   pg_do(connect_pg(postgres.connection()).get(),
         "CREATE TABLE lease (path text PRIMARY KEY, owner text NOT NULL, ends timestamptz NOT NULL)");
   return {{"Redis, appendfsync always", [](int number) { return connect_redis(redis.socket(), number); }},
