@@ -93,9 +93,11 @@ void EtcdStore::pause(int conflicts) {
 template <class Call>
 Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Call& call) {
   const Keys keys(shared_.prefix(), footprint.workspace);
-  // Who looks after its ticket most often changes nothing.
-  const bool may_write = writes && (footprint.gives_back || footprint.tickets.empty());
-  Leftover leftover = {.may_be_old = may_write};
+  // Who looks after its ticket most often changes nothing; who names nothing looks through everything.
+  const bool names_paths =
+      !footprint.scopes.empty() || !footprint.owners.empty() || !footprint.leases.empty();
+  const bool is_look = !footprint.tickets.empty() && !footprint.gives_back;
+  Leftover leftover = {.may_be_old = writes && names_paths && !is_look};
   for (int conflicts = 0; conflicts < shared_.options.attempts_max; ++conflicts) {
     if (conflicts > 1) pause(conflicts);
     try {

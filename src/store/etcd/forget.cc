@@ -6,6 +6,7 @@
 namespace leasehold::etcd {
 
 std::size_t EtcdTransaction::forget(Time ended_before, WallTime history_before, std::size_t limit) {
+  want_latest();
   std::size_t forgotten = forget_ended(ended_before, limit);
   forgotten += forget_dropped(limit - forgotten);
   forgotten += forget_history(history_before, limit - forgotten);

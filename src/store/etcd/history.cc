@@ -80,6 +80,7 @@ std::optional<std::uint64_t> EtcdTransaction::oldest_bucket() {
 
 // Newest bucket first, until there is enough; for the oldest events all that are after have to be seen.
 std::vector<Event> EtcdTransaction::history(const HistoryQuery& query) {
+  want_latest();
   std::vector<Event> found;  // Newest first.
   // What the body added is newer than all else; it gets its own sequence when it is written.
   for (std::size_t i = events_.size(); i-- > 0;) {

@@ -113,13 +113,20 @@ void EtcdTransaction::want_scope(Round& round, const Scope& scope) {
   round.ask(range, [this](const pb::RangeResponse& found) { learn_paths(found); });
 }
 
+// For what is not a basis, and so not checked by the commit: it must not be old.
+void EtcdTransaction::want_latest() const {
+  if (leftover_.may_be_old) throw Conflict();
+}
+
 // Not a basis: whatever of it the body changes is protected by itself.
 void EtcdTransaction::want_all_paths(Round& round) {
+  want_latest();
   if (!is_first_time("all paths")) return;
   round.ask(names_below(keys_.all("at/")), [this](const pb::RangeResponse& found) { learn_paths(found); });
 }
 
 void EtcdTransaction::want_all_tickets(Round& round) {
+  want_latest();
   if (!is_first_time("all tickets")) return;
   round.ask(names_below(keys_.all("ticket/")), [this](const pb::RangeResponse& found) {
     for (const pb::KeyValue& kv : found.kvs()) learn_ticket_record(kv);

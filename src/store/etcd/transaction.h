@@ -141,6 +141,7 @@ class EtcdTransaction final : public Transaction {
   void want_session(Round& round, const std::string& session_id);
   void want_new(Round& round);
   void want_waiters(Round& round);
+  void want_latest() const;
   void want_all_paths(Round& round);
   void want_all_tickets(Round& round);
   void ensure(const Scope& scope);
