@@ -144,7 +144,8 @@ void Bells::hear(const pb::WatchResponse& message) {
   if (found == listeners_.end()) return;
   Listener& listener = found->second;
   if (message.canceled()) {
-    ask_to_watch(found->first, listener.key);  // Compacted, or the member has no leader.
+    // Compacted, the member has no leader, or it may not be watched: all begins anew, after a pause.
+    context_->TryCancel();
   } else if (message.created()) {
     // A second time: it was interrupted, and what was rung meanwhile nobody told.
     if (listener.is_confirmed) eventfd_write(listener.fd, 1);
