@@ -163,6 +163,7 @@ template <class Response, class Call>
 Response Cluster::patiently(const Call& call) const {
   const Clock::time_point end = Clock::now() + timeout_;
   bool was_refused = false;
+  std::optional<Error> certain;  // What waiting does not mend.
   for (;;) {
     const Member& member = current();
     const Clock::time_point try_end = std::min(end, Clock::now() + kLongestTry);
@@ -181,9 +182,11 @@ Response Cluster::patiently(const Call& call) const {
     }
     if (status.error_message().find("compacted") != std::string::npos) throw Conflict();
     if (status.error_message().find("future revision") != std::string::npos) throw Conflict();
-    if (!may_pass(status)) throw Failure{error_of(status, address_)};
+    const Error error = error_of(status, address_);
+    if (!may_pass(status)) throw Failure{error};
+    if (error.code == Code::config_error) certain = error;
     failed(member);
-    if (Clock::now() + kPause >= end) throw Failure{error_of(status, address_)};
+    if (Clock::now() + kPause >= end) throw Failure{certain.value_or(error)};
     std::this_thread::sleep_for(kPause);
   }
 }

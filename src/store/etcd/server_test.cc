@@ -212,7 +212,7 @@ TEST(EtcdServer, UserAndPasswordAreAskedFor) {
 
 // What opening a store there comes to, in a word.
 std::string code_of(const std::string& url) {
-  const auto store = open_etcd_store(url, {.timeout = 1s});
+  const auto store = open_etcd_store(url);
   return store ? "opened" : std::string(info(store.error().code).name);
 }
 
