@@ -42,6 +42,8 @@ class EtcdCluster {
 
   // How many calls of gRPC were begun, at all members.
   double calls() const;
+  // Seconds that all members have computed.
+  double cpu_seconds() const;
 
   // Runs etcdctl against all members; its output. Ends the process if it fails.
   std::string etcdctl(const std::string& arguments) const;
