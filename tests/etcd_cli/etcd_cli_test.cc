@@ -9,10 +9,14 @@ namespace {
 
 class EtcdScene : public Scene {
  protected:
-  EtcdScene() {
+  EtcdScene() { keep_leases_at(url); }
+
+  void keep_leases_at(const std::string& store) const {
     std::ofstream(root() + "/.leasehold.toml")
-        << fmt::format("workspace = \"team\"\nstore = \"{}\"\n", fresh_etcd_url());
+        << fmt::format("workspace = \"team\"\nstore = \"{}\"\n", store);
   }
+
+  const std::string url = fresh_etcd_url();
 };
 
 TEST_F(EtcdScene, AcquireIsSeenByOthersAndGivenBack) {
@@ -56,6 +60,45 @@ TEST_F(EtcdScene, AListOnStandardInputArrives) {
   EXPECT_EQ(as("ann", {"acquire", "-"}, "src/a.ts\ndocs/x.md\n").exit, 0);
 
   EXPECT_EQ(as("bob", {"acquire", "docs/x.md"}).exit, 75);
+}
+
+TEST_F(EtcdScene, DoctorFindsAndRepairs) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  EXPECT_EQ(as("ann", {"doctor"}).exit, 0) << as("ann", {"doctor"}).out;
+  const std::string prefix = url.substr(url.rfind('/') + 1);
+  shared_etcd().etcdctl(fmt::format("put {}/w/team/id/nonsense nonsense", prefix));
+
+  const Ran found = as("ann", {"doctor"});
+  EXPECT_NE(found.exit, 0);
+  EXPECT_TRUE(contains(found.out, "id/nonsense")) << found.out;
+
+  EXPECT_EQ(as("ann", {"doctor", "--repair"}).exit, 0);
+  EXPECT_EQ(as("ann", {"doctor"}).exit, 0) << as("ann", {"doctor"}).out;
+  EXPECT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 75) << "ann still holds it";
+}
+
+TEST_F(EtcdScene, ACommandUnderALeaseOutlivesTheLeader) {
+  EtcdCluster cluster(3);
+  keep_leases_at(cluster.url());
+  StartedLease run = started(
+      "ann", {"run", "src/a.ts", "--", "sh", "-c", "touch began; while [ ! -e end ]; do sleep 0.1; done"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/began"); })) << run.err();
+
+  cluster.kill_hard(cluster.wait_for_leader());
+
+  EXPECT_TRUE(eventually([&] { return as("bob", {"acquire", "src/a.ts"}).exit == 75; }));
+  add("end");
+  EXPECT_EQ(run.wait().exit, 0);
+  EXPECT_TRUE(eventually([&] { return as("bob", {"acquire", "src/a.ts"}).exit == 0; }));
+}
+
+TEST_F(EtcdScene, AClusterThatIsNotThereIsUnavailableInWordsOfOurs) {
+  keep_leases_at("etcd://127.0.0.1:1?timeout_ms=300");
+
+  const Ran ran = as("ann", {"acquire", "src/a.ts"});
+
+  EXPECT_EQ(ran.exit, 69) << ran.out;
+  EXPECT_TRUE(contains(ran.err, "etcd://127.0.0.1:1 does not answer")) << ran.err;
 }
 
 }  // namespace
