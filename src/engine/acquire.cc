@@ -166,7 +166,7 @@ bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket) {
     return true;
   }
   // Its owner is there, if not by the process that began to wait.
-  if (ticket.request.waiter &&
+  if (!counted && ticket.request.waiter &&
       verdict_on(ticket.request.waiter, ledger.context()).liveness == Liveness::dead) {
     ticket.request.waiter.reset();
     ledger.prove_life(ticket);
