@@ -120,4 +120,19 @@ Error full_disk(const std::string& path);
 // What an SQLite error means for whoever asked, with the file's name and what to do.
 Error explain(int sqlite_code, std::string_view message, const std::string& path);
 
+// Ends what was begun, unless it was ended already.
+class Rollback {
+ public:
+  explicit Rollback(Connection& connection) : connection_(connection) {}
+  Rollback(const Rollback&) = delete;
+  Rollback& operator=(const Rollback&) = delete;
+  ~Rollback() {
+    if (sqlite3_get_autocommit(connection_.handle()) != 0) return;
+    sqlite3_exec(connection_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+
+ private:
+  Connection& connection_;
+};
+
 }  // namespace leasehold::sqlite

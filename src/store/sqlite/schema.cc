@@ -391,6 +391,9 @@ void record_failure(Connection& connection, const Migration& migration, const Er
 int latest_version() { return std::ssize(kMigrations); }
 
 Result<int> version_of(Connection& connection) {
+  // Of one moment: another process may be about to make this file.
+  const Rollback afterwards(connection);
+  connection.execute("BEGIN");
   const auto application = number(connection, "PRAGMA application_id");
   const auto version = number(connection, "PRAGMA user_version");
   if (application == 0 && version == 0) return version_of_unmarked(connection);

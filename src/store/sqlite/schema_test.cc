@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "support/raw_sqlite.h"
 #include "support/sqlite_place.h"
@@ -171,6 +173,23 @@ TEST_F(SchemaTest, EveryStepIsRecorded) {
       "6|006_add_sessions|success|NULL|1|1\n");
   EXPECT_EQ(sql("PRAGMA user_version; PRAGMA application_id; PRAGMA journal_mode"),
             fmt::format("{}\n{}\nwal\n", sqlite::latest_version(), sqlite::kApplicationId));
+}
+
+TEST_F(SchemaTest, WhoeverComesWhileItIsMadeFindsItsOwn) {
+  for (int round = 0; round < 40; ++round) {
+    const SqlitePlace fresh;
+    std::atomic<bool> made = false;
+    std::thread maker([&] {
+      EXPECT_TRUE(fresh.open());
+      made = true;
+    });
+    while (!made) {
+      const auto opened = fresh.try_open();
+      EXPECT_TRUE(opened) << testing::PrintToString(opened.error());
+      if (!opened) break;
+    }
+    maker.join();
+  }
 }
 
 TEST_F(SchemaTest, OpeningAgainChangesNothing) {

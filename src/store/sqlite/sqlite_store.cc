@@ -24,21 +24,6 @@ namespace {
 
 using namespace sqlite;
 
-// Ends what was begun, unless it was ended already.
-class Rollback {
- public:
-  explicit Rollback(Connection& connection) : connection_(connection) {}
-  Rollback(const Rollback&) = delete;
-  Rollback& operator=(const Rollback&) = delete;
-  ~Rollback() {
-    if (sqlite3_get_autocommit(connection_.handle()) != 0) return;
-    sqlite3_exec(connection_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
-  }
-
- private:
-  Connection& connection_;
-};
-
 bool is_full(const Failure& failure) { return (failure.sqlite_code & 0xff) == SQLITE_FULL; }
 
 // The connection saw its files fail; what it has in memory is not to be trusted.
