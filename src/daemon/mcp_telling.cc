@@ -30,12 +30,14 @@ std::string event_of(const json::object& message) {
 }
 
 void note_answered(McpSession& session, McpCall& call) {
+  const std::string id = json::serialize(call.message().id);
+  session.running.erase(id);
   std::vector<LeaseId> granted = call.granted();
   // An id that is used again means the newer request.
   std::erase_if(session.granted, [&](const auto& one) { return one.first == id; });
   if (granted.empty()) return;
   session.granted_ever.insert(granted.begin(), granted.end());
-  session.granted.emplace_back(json::serialize(call.message().id), std::move(granted));
+  session.granted.emplace_back(id, std::move(granted));
   if (session.granted.size() > kGrantsRemembered) session.granted.pop_front();
 }
 

@@ -106,8 +106,8 @@ class Ledger {
 // which process it is changes nothing.
 void take_process(Holder& holder, const Holder& caller);
 
-// The same for a lease that is asked for again. A process that is seen to live keeps it, or the end of another
-// of its owner's would end it; and what hangs on no process goes on to.
+// The same for a lease that is asked for again. A process that is seen to live keeps it, or the end of
+// another of its owner's would end it; and what hangs on no process goes on to.
 void succeed_process(Lease& lease, const Holder& caller, const Context& context);
 
 // Hands over what happened to the owner behind its back, at most once; with `is_meant` only those.
