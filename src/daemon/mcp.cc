@@ -166,7 +166,6 @@ asio::awaitable<void> answer(ServerState& server, const std::shared_ptr<McpCall>
   if (session) session->running.erase(id);
   if (call->is_pending() || has_left(socket) || call->is_cancelled()) {
     co_await call->give_up(server);
-    if (session) session->running.erase(id);
     response = problem({Code::unavailable, "The call was given up. Nothing is held or queued."});
     co_return;
   }

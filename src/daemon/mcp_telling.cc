@@ -31,7 +31,6 @@ std::string event_of(const json::object& message) {
 
 void note_answered(McpSession& session, McpCall& call) {
   const std::string id = json::serialize(call.message().id);
-  session.running.erase(id);
   std::vector<LeaseId> granted = call.granted();
   // An id that is used again means the newer request.
   std::erase_if(session.granted, [&](const auto& one) { return one.first == id; });
