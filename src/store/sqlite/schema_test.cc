@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "support/raw_sqlite.h"
 #include "support/sqlite_place.h"
@@ -175,21 +173,25 @@ TEST_F(SchemaTest, EveryStepIsRecorded) {
             fmt::format("{}\n{}\nwal\n", sqlite::latest_version(), sqlite::kApplicationId));
 }
 
-TEST_F(SchemaTest, WhoeverComesWhileItIsMadeFindsItsOwn) {
-  for (int round = 0; round < 40; ++round) {
-    const SqlitePlace fresh;
-    std::atomic<bool> made = false;
-    std::thread maker([&] {
-      EXPECT_TRUE(fresh.open());
-      made = true;
-    });
-    while (!made) {
-      const auto opened = fresh.try_open();
-      EXPECT_TRUE(opened) << testing::PrintToString(opened.error());
-      if (!opened) break;
-    }
-    maker.join();
-  }
+// Another process makes the file between two looks at it.
+TEST_F(SchemaTest, WhatAFileIsIsReadAtOneMoment) {
+  std::filesystem::create_directories(place.folder());
+  ASSERT_EQ(sql("PRAGMA journal_mode = WAL"), "wal\n");
+  auto connection = sqlite::Connection::open(place.database(), nullptr, false);
+  ASSERT_TRUE(connection);
+  const auto interfere = [](unsigned, void* self, void* statement, void*) {
+    const char* text = sqlite3_sql(static_cast<sqlite3_stmt*>(statement));
+    if (text == std::string_view("PRAGMA user_version"))
+      static_cast<SchemaTest*>(self)->sql("PRAGMA application_id = 7; PRAGMA user_version = 1");
+    return 0;
+  };
+  sqlite3_trace_v2((*connection)->handle(), SQLITE_TRACE_STMT, interfere, this);
+
+  const auto version = sqlite::version_of(**connection);
+
+  ASSERT_TRUE(version) << version.error().message;
+  EXPECT_EQ(*version, 0);
+  EXPECT_FALSE(sqlite::version_of(**connection)) << "now it is some other program's";
 }
 
 TEST_F(SchemaTest, OpeningAgainChangesNothing) {
