@@ -27,8 +27,10 @@ Lease give_again(Ledger& ledger, const AcquireRequest& request, const WantedPath
   if (lease.rule.empty()) lease.rule = wanted.rule;
   succeed_process(lease, request.caller.holder, ledger.context());
   lease.attended |= request.attended;
+  const bool was_cut_short = lease.idle_at || awaits_its_owner(lease);
   lease.idle_at.reset();
   lease.last_heartbeat_at = now;
+  if (was_cut_short) lease.expires_at = std::max(lease.expires_at, end_of_term(lease, now));
   if (now + *request.ttl > lease.expires_at) {
     lease.ttl = *request.ttl;
     lease.expires_at = end_of_term(lease, now);
@@ -93,10 +95,12 @@ bool still_waits(Ledger& ledger, const Ticket& ticket) {
 
 // Its process may have died after its last word, and would keep the path from everybody for a whole TTL. What
 // it held before stays as it is.
-void shorten(Ledger& ledger, const Ticket& ticket, const std::vector<Lease>& given) {
+void shorten(Ledger& ledger, const Survey& before, const std::vector<Lease>& given) {
   const Time until = ledger.now() + ledger.context().policy.waiter_silence;
-  for (Lease lease : given) {
-    if (lease.group_id != ticket.id || lease.expires_at <= until) continue;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::optional<Lease>& own = before.places[i].own;
+    if ((own && !awaits_its_owner(*own)) || given[i].expires_at <= until) continue;
+    Lease lease = given[i];
     lease.expires_at = until;
     ledger.amend(lease);
   }
@@ -116,7 +120,7 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
   if (!found.blocked.empty()) return Tried::waits_on;
   const Given given = give(ledger, ticket.workspace, ticket.request, ticket.id, found, &ticket);
   if (verdict_on(process_of(ticket), ledger.context()).liveness != Liveness::alive) {
-    shorten(ledger, ticket, given.leases);
+    shorten(ledger, found, given.leases);
   }
   std::vector<LeaseId> ids;
   for (const Lease& lease : given.leases) ids.push_back(lease.id);

@@ -95,9 +95,8 @@ class Handover {
   Lease merge(const Lease& given, Lease held) {
     const std::optional<Time> recall = recall_of(given);
     if (recall) held.recalled_at = std::min(*recall, held.recalled_at.value_or(kForever));
-    held.expires_at =
-        std::min(std::max(held.expires_at, given.expires_at), held.recalled_at.value_or(kForever));
     held.ttl = std::max(held.ttl, given.ttl);  // Else the next renewal would shorten it.
+    held.expires_at = end_of_term(held, ledger_.now());
     held.requested |= given.requested;
     add_missing(held.pairs, given.pairs);
     add_missing(held.paired_with, given.paired_with);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 
 namespace leasehold::property {
 
@@ -95,6 +96,15 @@ EndCause Model::over(const ModelTicket& ticket) const {
   if (is_dead(ticket.process)) return EndCause::owner_dead;
   if (!is_alive(ticket.process) && now_ >= ticket.proven_until) return EndCause::owner_dead;
   return EndCause::none;
+}
+
+long Model::end_of_term(const ModelLease& lease) const {
+  return std::min({now_ + lease.ttl, lease.recalled.value_or(LONG_MAX), lease.idle.value_or(LONG_MAX)});
+}
+
+void Model::wake(ModelLease& lease) const {
+  lease.idle.reset();
+  lease.until = std::max(lease.until, end_of_term(lease));
 }
 
 void Model::look_around(Attention attention) {

@@ -117,6 +117,8 @@ class Model {
 
   EndCause over(const ModelLease& lease) const;
   EndCause over(const ModelTicket& ticket) const;
+  // Where a term that starts now ends.
+  long end_of_term(const ModelLease& lease) const;
   bool is_dead(int process) const { return dead_.contains(process); }
   bool is_alive(int process) const;
 
@@ -137,6 +139,8 @@ class Model {
   void fail(ModelTicket& ticket, EndCause cause);
   void look_around(Attention attention);
   void take_from(const ModelLease& lease);
+  // Its owner is active again.
+  void wake(ModelLease& lease) const;
   std::vector<ModelTicket*> waiting_in_order();
   void settle();
 

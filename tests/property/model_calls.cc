@@ -81,8 +81,7 @@ std::string Model::renew(const Operation& operation, bool all) {
       answers.push_back("max_renewals_exceeded");
     } else {
       lease.ttl = std::min<long>(operation.ttl, kTtlMax);
-      lease.until =
-          std::min({now_ + lease.ttl, lease.recalled.value_or(LONG_MAX), lease.idle.value_or(LONG_MAX)});
+      lease.until = end_of_term(lease);
       lease.heard = now_;
       if (processes_.at(operation.agent) != 0) lease.process = processes_.at(operation.agent);
       ++lease.renewals;
@@ -133,8 +132,8 @@ std::string Model::transfer(const Operation& operation, bool all) {
     const long recalled = lease.recalled.value_or(LONG_MAX);
     if (ModelLease* held = own(operation.other, lease.place)) {
       if (lease.recalled) held->recalled = std::min(recalled, held->recalled.value_or(LONG_MAX));
-      held->until = std::min(std::max(held->until, lease.until), held->recalled.value_or(LONG_MAX));
       held->ttl = std::max(held->ttl, lease.ttl);
+      held->until = end_of_term(*held);
       held->token = token;
       held->exclusive |= lease.exclusive;
       continue;
@@ -201,9 +200,7 @@ void Model::turn(int agent, bool started) {
     lease.attended = started;
     if (started) {
       lease.heard = now_;
-      if (!lease.idle) continue;
-      lease.idle.reset();
-      lease.until = std::max(lease.until, std::min(now_ + lease.ttl, lease.recalled.value_or(LONG_MAX)));
+      if (lease.idle) wake(lease);
     } else {
       lease.idle = lease.idle.value_or(now_ + kIdleGrace);
       lease.until = std::max(lease.until, *lease.idle);

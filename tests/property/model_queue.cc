@@ -164,7 +164,7 @@ void Model::give(ModelTicket& ticket) {
         std::ranges::find_if(ticket.leases, [&](int id) { return lease_at(id).place == want; });
     if (ModelLease* lease = own(ticket.agent, want)) {
       lease->attended |= ticket.asked.attended;
-      lease->idle.reset();
+      if (lease->idle) wake(*lease);
       lease->heard = now_;
       if (ticket.process != 0) lease->process = ticket.process;
       if (now_ + ttl > lease->until) {
