@@ -215,19 +215,6 @@ void compare_rates(Report& report, const EtcdCluster& cluster, Duration duration
   }
 }
 
-Lock lease_lock(const EtcdCluster& cluster, int number) {
-  auto site = std::make_shared<EtcdSite>(cluster.url_of(0));
-  const Caller who = {{.owner = {fmt::format("agent-{}", number), "s"}}};
-  return {[site, who] {
-            must_grant(site->manager->acquire_and_wait(
-                {.caller = who, .paths = {{.path = "/src/contended.ts"}}, .wait = Duration(60s)}));
-          },
-          [site, who] {
-            if (auto done = site->manager->release({.caller = who, .which = {.all = true}}); !done)
-              give_up(done.error().message);
-          }};
-}
-
 Lock etcd_lock(const EtcdCluster& cluster, int) {
   auto client = std::make_shared<ByHand>(cluster.endpoint(0));
   auto lease = std::make_shared<std::int64_t>(client->grant());
@@ -241,7 +228,10 @@ void compare_handover(Report& report, const EtcdCluster& cluster) {
   constexpr auto kHold = 5ms;
   for (const int count : {2, 8, 32}) {
     Turns theirs = take_turns_for(kTime, count, kHold, [&](int i) { return etcd_lock(cluster, i); });
-    Turns ours = take_turns_for(kTime, count, kHold, [&](int i) { return lease_lock(cluster, i); });
+    Turns ours = take_turns_for(kTime, count, kHold, [&](int i) {
+      auto site = std::make_shared<EtcdSite>(cluster.url_of(0));
+      return lease_lock(site, *site->manager, i);
+    });
     const auto add = [&](const char* who, Turns& turns) {
       const double rate = static_cast<double>(turns.handovers.size()) / 3;
       report.add({fmt::format("{}, {} processes: hand-overs", who, count), rate, "/s"});

@@ -137,20 +137,6 @@ std::vector<double> handovers(int count, const std::function<Lock(int)>& make) {
   return samples;
 }
 
-Lock lease_lock(const std::string& folder, int number) {
-  auto site = std::make_shared<Site>(folder);
-  const Caller who = {{.owner = {fmt::format("agent-{}", number), "s"}}};
-  return {[site, who] {
-            must_grant(site->manager().acquire_and_wait(
-                {.caller = who, .paths = {{.path = "/src/contended.ts"}}, .wait = Duration(60s)}));
-          },
-          [site, who] {
-            if (auto done = site->manager().release({.caller = who, .which = {.all = true}}); !done) {
-              give_up(done.error().message);
-            }
-          }};
-}
-
 Lock file_lock(const std::string& folder) {
   const int fd = open((folder + "/flock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   return {[fd] { flock(fd, LOCK_EX); }, [fd] { flock(fd, LOCK_UN); }};
@@ -222,6 +208,18 @@ std::function<void()> bare_pair(const std::string& path, int number) {
 
 }  // namespace
 
+Lock lease_lock(const std::shared_ptr<void>& site, LeaseManager& manager, int number) {
+  const Caller who = {{.owner = {fmt::format("agent-{}", number), "s"}}};
+  return {[site, &manager, who] {
+            must_grant(manager.acquire_and_wait(
+                {.caller = who, .paths = {{.path = "/src/contended.ts"}}, .wait = Duration(60s)}));
+          },
+          [site, &manager, who] {
+            if (auto done = manager.release({.caller = who, .which = {.all = true}}); !done)
+              give_up(done.error().message);
+          }};
+}
+
 Turns take_turns_for(std::chrono::milliseconds duration, int processes, std::chrono::microseconds hold,
                      const std::function<Lock(int)>& make) {
   const auto findings = run_processes(processes, [&](int number) -> Loop {
@@ -292,7 +290,8 @@ void compare_handover(Report& report) {
     std::vector<double> floor = handovers(count, [&](int) { return file_lock(folder.path()); });
     std::vector<double> postgres = handovers(count, [&](int) { return postgres_lock(server); });
     std::vector<double> ours = handovers(count, [&](int number) {
-      return lease_lock(folder.path() + fmt::format("/store{}", count), number);
+      auto site = std::make_shared<Site>(folder.path() + fmt::format("/store{}", count));
+      return lease_lock(site, site->manager(), number);
     });
     const double peer = quantile(postgres, 0.5);
     report.add({fmt::format("hand-over, {} processes: flock(2) p50", count), quantile(floor, 0.5), "us"});

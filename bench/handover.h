@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <vector>
 
+#include "manager/lease_manager.h"
 #include "report.h"
 
 namespace leasehold::bench {
@@ -14,6 +16,9 @@ struct Lock {
   std::function<void()> take;
   std::function<void()> give_back;
 };
+
+// A lease on one file, waited for. `site`: what has to live as long.
+Lock lease_lock(const std::shared_ptr<void>& site, LeaseManager& manager, int number);
 
 // What happened while processes took turns at one lock for a while.
 struct Turns {

@@ -296,19 +296,6 @@ void compare_rates(Report& report, const RedisServer& server, Duration duration)
   }
 }
 
-Lock lease_lock(const std::string& url, int number) {
-  auto site = std::make_shared<RedisSite>(url);
-  const Caller who = {{.owner = {fmt::format("agent-{}", number), "s"}}};
-  return {[site, who] {
-            must_grant(site->manager->acquire_and_wait(
-                {.caller = who, .paths = {{.path = "/src/contended.ts"}}, .wait = Duration(60s)}));
-          },
-          [site, who] {
-            if (auto done = site->manager->release({.caller = who, .which = {.all = true}}); !done)
-              give_up(done.error().message);
-          }};
-}
-
 Lock retrying_lock(const std::string& socket, int number) {
   auto client = std::make_shared<Client>(socket);
   const std::string owner = fmt::format("agent-{}", number);
@@ -351,7 +338,10 @@ void compare_handover(Report& report, const RedisServer& server) {
         take_turns_for(kTime, count, kHold, [&](int i) { return retrying_lock(server.socket(), i); });
     Turns waking =
         take_turns_for(kTime, count, kHold, [&](int i) { return waking_lock(server.socket(), i); });
-    Turns ours = take_turns_for(kTime, count, kHold, [&](int i) { return lease_lock(server.url(), i); });
+    Turns ours = take_turns_for(kTime, count, kHold, [&](int i) {
+      auto site = std::make_shared<RedisSite>(server.url());
+      return lease_lock(site, *site->manager, i);
+    });
     const auto add = [&](const char* who, Turns& turns) {
       const double changes = static_cast<double>(turns.handovers.size()) / 3;
       const auto what = [&](const char* which) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +29,7 @@ Site::Site(const std::string& folder) {
 }
 
 ManagerOptions options_here() {
-  return {.own_process = [machine = read_machine()] { return process_with_pid(machine, ::getpid()); }};
+  return {.own_process = [machine = read_machine()] { return own_process(machine); }};
 }
 
 Caller caller(int number) {

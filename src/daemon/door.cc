@@ -4,11 +4,11 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <optional>
 
 #include "daemon/tokens.h"
+#include "util/lower_case.h"
 #include "util/utf8.h"
 
 namespace leasehold::daemon {
@@ -16,19 +16,12 @@ namespace {
 
 constexpr std::size_t kBasicMost = 1'024;
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 // A host as in Host or an Origin: without the port, in lower case.
 std::string host_of(std::string_view text) {
   if (const auto scheme = text.find("://"); scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
   const auto colon = text.rfind(':');
   const bool has_port = colon != std::string_view::npos && text.find(']', colon) == std::string_view::npos;
-  return lower(has_port ? text.substr(0, colon) : text);
+  return lower_case(has_port ? text.substr(0, colon) : text);
 }
 
 Response unauthorized(std::string message) {
@@ -40,7 +33,7 @@ Response unauthorized(std::string message) {
 // Of "Bearer TOKEN"; or of "Basic ...", as git asks people for it: any user name, and the token as password.
 std::optional<std::string> secret_in(std::string_view header) {
   const auto blank = std::min(header.find(' '), header.size());
-  const std::string scheme = lower(header.substr(0, blank));
+  const std::string scheme = lower_case(header.substr(0, blank));
   const std::string_view rest = header.substr(std::min(blank + 1, header.size()));
   if (scheme == "bearer") return std::string(rest);
   if (scheme != "basic" || rest.size() > kBasicMost) return std::nullopt;

@@ -4,7 +4,8 @@
 
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/string.hpp>
-#include <cctype>
+
+#include "util/lower_case.h"
 
 namespace leasehold::daemon {
 
@@ -25,9 +26,7 @@ Result<Request> read_request(const http::request<http::string_body>& message) {
       coding != message.end() && !beast::iequals(coding->value(), "chunked"))
     return fail(Code::invalid_argument, "A body is sent plain or chunked, and in no other coding.");
   for (const auto& field : message) {
-    std::string name(field.name_string());
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    request.headers.emplace(std::move(name), std::string(field.value()));
+    request.headers.emplace(lower_case(std::string_view(field.name_string())), std::string(field.value()));
   }
   request.body = message.body();
   return request;

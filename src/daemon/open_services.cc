@@ -1,6 +1,4 @@
 // The store that a folder's settings name, served with those settings.
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include "daemon/services.h"
@@ -39,12 +37,11 @@ struct Ground {
     std::string settings = (*configuration)->fingerprint();
     auto manager = std::make_unique<LeaseManager>(
         Environment{liveness, random}, *shared->store, name, policy,
-        ManagerOptions{
-            .configuration = std::move(*configuration),
-            .cleans_up = false,
-            .log = log,
-            .rooms = shared->rooms,
-            .own_process = [machine = shared->machine] { return process_with_pid(machine, ::getpid()); }});
+        ManagerOptions{.configuration = std::move(*configuration),
+                       .cleans_up = false,
+                       .log = log,
+                       .rooms = shared->rooms,
+                       .own_process = [machine = shared->machine] { return own_process(machine); }});
     return Served{std::move(manager), std::move(settings)};
   }
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <cctype>
 #include <string_view>
 #include <vector>
 
 #include "daemon/routes.h"
 #include "daemon/schemas.h"
+#include "util/lower_case.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -72,12 +72,6 @@ json::object operation(const Route& route) {
   return result;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 json::object plain(std::string_view summary, std::string_view type) {
   return {
       {"get",
@@ -97,7 +91,7 @@ const std::string& openapi_document() {
     for (const Route& route : routes()) {
       json::value& path = paths[route.pattern];
       if (!path.is_object()) path = json::object();
-      path.as_object()[lower(route.method)] = operation(route);
+      path.as_object()[lower_case(route.method)] = operation(route);
     }
     paths["/healthz"] = plain("Whether the server runs", "application/json");
     paths["/readyz"] = plain("Whether its store answers", "application/json");

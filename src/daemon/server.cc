@@ -14,7 +14,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <cctype>
 #include <csignal>
 #include <cstdlib>
 
@@ -24,6 +23,7 @@
 #include "daemon/tokens.h"
 #include "daemon/upkeep.h"
 #include "open/served_socket.h"
+#include "util/lower_case.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -133,10 +133,7 @@ class Server {
     for (const Listener& listener : listeners_) {
       if (!listener.is_unix) options.hosts.insert(host_part(listener.text));
     }
-    for (std::string host : options_.hosts) {
-      for (char& c : host) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      options.hosts.insert(std::move(host));
-    }
+    for (const std::string& host : options_.hosts) options.hosts.insert(lower_case(host));
     return options;
   }
 

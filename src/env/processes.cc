@@ -171,6 +171,8 @@ std::optional<Process> identity(const Machine& machine, const ProcessStat& stat)
                  .start_time = *start_time};
 }
 
+std::optional<Process> own_process(const Machine& machine) { return process_with_pid(machine, ::getpid()); }
+
 std::optional<Process> process_with_pid(const Machine& machine, pid_t pid, const ProcFolder& proc) {
   if (pid <= 0 || !proc.is_own()) return std::nullopt;
   const auto stat = proc.stat(pid);

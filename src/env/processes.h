@@ -66,4 +66,7 @@ std::optional<Process> identity(const Machine& machine, const ProcessStat& stat)
 std::optional<Process> process_with_pid(const Machine& machine, pid_t pid,
                                         const ProcFolder& proc = ProcFolder());
 
+// This one.
+std::optional<Process> own_process(const Machine& machine);
+
 }  // namespace leasehold

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
+#include <initializer_list>
 
 #include "init/codex_toml.h"
 #include "init/json_spans.h"
@@ -49,6 +50,14 @@ std::unexpected<Error> not_an_object(std::string_view text, std::size_t at, std:
               std::to_string(line) + ": " + std::string(what) + " has to be an object, {...}");
 }
 
+// Without the first of these pieces that is in it.
+std::string without_first(std::string text, std::initializer_list<std::string> pieces) {
+  for (const std::string& piece : pieces) {
+    if (const std::size_t at = text.find(piece); at != std::string::npos) return text.erase(at, piece.size());
+  }
+  return text;
+}
+
 Result<FileText> with_json_entry(const FileText& text, const Spelling& ours) {
   if (!text) return ours.whole_file();
   const auto spans = json_spans(*text);
@@ -70,16 +79,9 @@ Result<FileText> with_json_entry(const FileText& text, const Spelling& ours) {
 Result<FileText> without_json_entry(const FileText& text, const Spelling& ours) {
   if (!text || *text == ours.whole_file()) return FileText();
   // One that somebody put another behind or in front of, too.
-  for (const std::string& piece :
-       {ours.in_empty_file(), kInEmptyObject + ours.servers(), ours.servers() + ",", ours.servers(),
-        kInEmptyObject + ours.entry(), ours.entry() + ",", "," + ours.entry(), ours.entry()}) {
-    const std::size_t at = text->find(piece);
-    if (at == std::string::npos) continue;
-    std::string without = *text;
-    without.erase(at, piece.size());
-    return without;
-  }
-  return text;
+  return without_first(
+      *text, {ours.in_empty_file(), kInEmptyObject + ours.servers(), ours.servers() + ",", ours.servers(),
+              kInEmptyObject + ours.entry(), ours.entry() + ",", "," + ours.entry(), ours.entry()});
 }
 
 Result<FileText> with_toml_entry(const FileText& text) {
@@ -95,14 +97,7 @@ Result<FileText> with_toml_entry(const FileText& text) {
 Result<FileText> without_toml_entry(const FileText& text) {
   const std::string entry(kTomlText);
   if (!text || *text == entry + "\n") return FileText();
-  for (const std::string& piece : {"\n" + entry + "\n", "\n\n" + entry, entry + "\n"}) {
-    const std::size_t at = text->find(piece);
-    if (at == std::string::npos) continue;
-    std::string without = *text;
-    without.erase(at, piece.size());
-    return without;
-  }
-  return text;
+  return without_first(*text, {"\n" + entry + "\n", "\n\n" + entry, entry + "\n"});
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <mutex>
 #include <optional>
@@ -62,14 +61,13 @@ class ServiceOpener {
     auto shared = share_store(how_.asked_url, how_.url, how_.use);
     if (!shared) return fail(shared.error());
     auto service = std::make_shared<Service>(std::move(*shared));
-    service->manager.emplace(Environment{service->liveness, service->random}, *service->shared->store,
-                             how_.workspace, how_.configuration->policy_without_store(),
-                             ManagerOptions{.configuration = how_.configuration,
-                                            .log = how_.log,
-                                            .rooms = service->shared->rooms,
-                                            .own_process = [machine = service->shared->machine] {
-                                              return process_with_pid(machine, ::getpid());
-                                            }});
+    service->manager.emplace(
+        Environment{service->liveness, service->random}, *service->shared->store, how_.workspace,
+        how_.configuration->policy_without_store(),
+        ManagerOptions{.configuration = how_.configuration,
+                       .log = how_.log,
+                       .rooms = service->shared->rooms,
+                       .own_process = [machine = service->shared->machine] { return own_process(machine); }});
     service_ = std::move(service);
     return service_;
   }
@@ -158,9 +156,7 @@ class LocalWorkspace final : public OpenWorkspace {
     return leasehold::caller_process(opened_.machine,
                                      opened_.environment ? opened_.environment : Variables(none));
   }
-  std::optional<Process> own_process() const override {
-    return process_with_pid(opened_.machine, ::getpid());
-  }
+  std::optional<Process> own_process() const override { return leasehold::own_process(opened_.machine); }
 
   Result<std::vector<EffectiveSetting>> settings() const override {
     auto stored = opened_.client->settings();

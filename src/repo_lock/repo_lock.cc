@@ -80,7 +80,7 @@ RepoLockInfo this_process(const Machine& machine, std::string_view cmd, WallTime
   return {.pid = ::getpid(),
           .created_at = now,
           .cmd = repo_lock::presentable(cmd),
-          .process = process_with_pid(machine, ::getpid())};
+          .process = own_process(machine)};
 }
 
 // One call of lock() or status(): the world as it was when it began.

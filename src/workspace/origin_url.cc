@@ -1,19 +1,12 @@
 #include "workspace/origin_url.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "util/lower_case.h"
 #include "util/path_text.h"
 
 namespace leasehold {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 std::string_view without_suffixes(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
@@ -25,13 +18,13 @@ std::string_view without_suffixes(std::string_view path) {
 // host[:port], perhaps with user[:password]@ before it.
 std::string host_of(std::string_view authority) {
   authority.remove_prefix(authority.rfind('@') + 1);  // npos + 1 is 0.
-  if (authority.starts_with('[')) return lower(authority.substr(0, authority.find(']') + 1));
-  return lower(authority.substr(0, authority.find(':')));
+  if (authority.starts_with('[')) return lower_case(authority.substr(0, authority.find(']') + 1));
+  return lower_case(authority.substr(0, authority.find(':')));
 }
 
 std::string network_origin(std::string_view authority, std::string_view path) {
   std::string origin = host_of(authority);
-  const std::string folded = lower(without_suffixes(path));
+  const std::string folded = lower_case(without_suffixes(path));
   std::string_view rest = folded;
   while (const auto segment = next_segment(rest)) {
     origin += '/';
@@ -53,7 +46,7 @@ std::size_t short_form_colon(std::string_view url) {
 
 std::string normalised_origin(std::string_view url) {
   if (const std::size_t scheme = url.find("://"); scheme != std::string_view::npos) {
-    const bool is_local = lower(url.substr(0, scheme)) == "file";
+    const bool is_local = lower_case(url.substr(0, scheme)) == "file";
     url.remove_prefix(scheme + 3);
     if (is_local) return std::string(without_suffixes(url.substr(std::min(url.find('/'), url.size()))));
     url = url.substr(0, url.find_first_of("?#"));

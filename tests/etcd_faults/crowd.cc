@@ -100,16 +100,7 @@ void Crowd::end_and_check() {
   for (const std::string& error : errors_) ADD_FAILURE() << error;
 
   EtcdClient client(url_);
-  const auto is_quiet = [&] {
-    (void)client.manager->sweep(true);
-    bool quiet = false;
-    (void)client.store->view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
-      quiet = view.leases({}).empty() && view.tickets({}).empty();
-      return {};
-    });
-    return quiet;
-  };
-  EXPECT_TRUE(eventually(is_quiet)) << "somebody still holds, or waits";
+  EXPECT_TRUE(eventually([&] { return client.is_quiet(); })) << "somebody still holds, or waits";
   if (!wrong_) {
     EXPECT_EQ(look(client), std::nullopt);
     EXPECT_EQ(replay_.find_stranded(), std::nullopt);

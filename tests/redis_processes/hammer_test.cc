@@ -129,16 +129,7 @@ void hammer(bool kill_server) {
   ASSERT_EQ(follow(), std::nullopt) << "before anybody tidied up";
 
   // The leases and waits of the killed end by their time.
-  const auto is_quiet = [&] {
-    (void)client.manager->sweep(true);
-    bool quiet = false;
-    (void)client.store->view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
-      quiet = view.leases({}).empty() && view.tickets({}).empty();
-      return {};
-    });
-    return quiet;
-  };
-  EXPECT_TRUE(eventually(is_quiet)) << "somebody still holds, or waits";
+  EXPECT_TRUE(eventually([&] { return client.is_quiet(); })) << "somebody still holds, or waits";
   EXPECT_EQ(follow(), std::nullopt);
   EXPECT_EQ(replay.find_stranded(), std::nullopt);
   EXPECT_GE(replay.grants(), static_cast<std::size_t>(board->grants.load()));

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <random>
 #include <string>
 #include <thread>
 
+#include "env/system_random.h"
 #include "manager/lease_manager.h"
 #include "support/records.h"
 
@@ -66,6 +66,17 @@ struct StoreClient {
     return looked ? count : 0;
   }
 
+  // Sweeps. True: nobody holds, and nobody waits.
+  bool is_quiet() {
+    (void)manager->sweep(true);
+    bool quiet = false;
+    (void)store->view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
+      quiet = view.leases({}).empty() && view.tickets({}).empty();
+      return {};
+    });
+    return quiet;
+  }
+
   std::vector<Event> history() {
     std::vector<Event> events;
     const auto found = manager->history({});
@@ -78,20 +89,9 @@ struct StoreClient {
    public:
     Verdict look_at(const Process&) override { return {}; }
   };
-  class Chance final : public Random {
-   public:
-    std::uint64_t next() override {
-      const std::lock_guard lock(mutex_);
-      return engine_();
-    }
-
-   private:
-    std::mutex mutex_;
-    std::mt19937_64 engine_{std::random_device()()};
-  };
 
   NoProbe liveness;
-  Chance random;
+  SystemRandom random;
 
  public:
   std::unique_ptr<Store> store;

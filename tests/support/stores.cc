@@ -26,6 +26,14 @@ class MemorySite final : public StoreSite {
   std::unique_ptr<Store> store_;
 };
 
+std::unique_ptr<Store> must_be_open(Result<std::unique_ptr<Store>> store) {
+  if (!store) {
+    std::fprintf(stderr, "%s\n", store.error().message.c_str());
+    std::abort();
+  }
+  return std::move(*store);
+}
+
 class SqliteSite final : public StoreSite {
  public:
   explicit SqliteSite(const StoreClock& clock) : clock_(clock) {}
@@ -33,11 +41,7 @@ class SqliteSite final : public StoreSite {
   std::unique_ptr<Store> open() override {
     auto store = open_sqlite_store(
         {.folder = folder_.path() + "/store", .machine_id = "this machine", .boot_id = "this boot"}, clock_);
-    if (!store) {
-      std::fprintf(stderr, "%s\n", store.error().message.c_str());
-      std::abort();
-    }
-    return std::move(*store);
+    return must_be_open(std::move(store));
   }
 
  private:
@@ -51,11 +55,7 @@ class RedisSite final : public StoreSite {
 
   std::unique_ptr<Store> open() override {
     auto store = open_redis_store(database_.url(), {.clock = &clock_});
-    if (!store) {
-      std::fprintf(stderr, "%s\n", store.error().message.c_str());
-      std::abort();
-    }
-    return std::move(*store);
+    return must_be_open(std::move(store));
   }
 
  private:
@@ -69,11 +69,7 @@ class EtcdSite final : public StoreSite {
 
   std::unique_ptr<Store> open() override {
     auto store = open_etcd_store(url_, {.clock = &clock_});
-    if (!store) {
-      std::fprintf(stderr, "%s\n", store.error().message.c_str());
-      std::abort();
-    }
-    return std::move(*store);
+    return must_be_open(std::move(store));
   }
 
  private:

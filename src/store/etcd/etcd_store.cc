@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
-#include <thread>
 #include <utility>
 
+#include "store/backoff.h"
 #include "store/etcd/bells.h"
 #include "store/etcd/examine.h"
 #include "store/etcd/failure.h"
@@ -17,10 +16,6 @@ namespace {
 
 using namespace etcd;
 using namespace std::chrono_literals;
-
-// Pauses of up to this after a conflict, doubling to the longest.
-constexpr std::chrono::microseconds kFirstPause = 200us;
-constexpr std::chrono::microseconds kLongestPause = 20ms;
 
 class EtcdStore final : public Store {
  public:
@@ -45,17 +40,15 @@ class EtcdStore final : public Store {
  private:
   template <class Call>
   Result<void> repeat(const Footprint& footprint, bool writes, const Call& call);
-  void pause(int conflicts);
 
   Shared shared_;
   std::shared_ptr<Bells> bells_;
-  std::mutex dice_mutex_;
-  std::minstd_rand dice_;  // For pauses only. Seeded by what differs between clients: their time.
+  Backoff backoff_;
 };
 
 // Says at once whether anybody is there, and how far our clock is from those of others.
 Result<void> EtcdStore::start() {
-  dice_.seed(static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count()));
+  backoff_.seed(static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count()));
   try {
     pb::RangeRequest request;
     request.set_key(stamp_key(shared_.prefix()));
@@ -80,16 +73,6 @@ Result<void> EtcdStore::start() {
   return {};
 }
 
-void EtcdStore::pause(int conflicts) {
-  const auto most = std::min(kFirstPause * (1 << std::min(conflicts, 10)), kLongestPause);
-  std::chrono::microseconds length;
-  {
-    const std::lock_guard lock(dice_mutex_);
-    length = std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(0, most.count())(dice_));
-  }
-  std::this_thread::sleep_for(length);
-}
-
 template <class Call>
 Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Call& call) {
   const Keys keys(shared_.prefix(), footprint.workspace);
@@ -99,7 +82,7 @@ Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Ca
   const bool is_look = !footprint.tickets.empty() && !footprint.gives_back;
   Leftover leftover = {.may_be_old = writes && names_paths && !is_look};
   for (int conflicts = 0; conflicts < shared_.options.attempts_max; ++conflicts) {
-    if (conflicts > 1) pause(conflicts);
+    if (conflicts > 1) backoff_.pause(conflicts);
     try {
       EtcdTransaction transaction(shared_, keys, writes, leftover);
       transaction.begin(footprint);

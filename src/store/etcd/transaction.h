@@ -26,6 +26,7 @@
 #include "store/hints.h"
 #include "store/memory/tables.h"
 #include "store/store.h"
+#include "store/stored.h"
 
 namespace leasehold::etcd {
 
@@ -223,15 +224,5 @@ class EtcdTransaction final : public Transaction {
   std::vector<GroupId> bells_;
   std::vector<std::string> trimmed_;  // Events that are to go.
 };
-
-// How a session's path is called in its area: a file and the directory of the same name differ.
-inline std::string session_field(const SessionPath& path) {
-  return path.subtree ? path.path + "/**" : path.path;
-}
-
-inline bool is_active(const std::optional<Lease>& lease) { return lease && lease->status == Status::active; }
-inline bool is_pending(const std::optional<Ticket>& ticket) {
-  return ticket && ticket->status == Status::pending;
-}
 
 }  // namespace leasehold::etcd

@@ -11,13 +11,9 @@
 
 #include "store/redis/connection.h"
 #include "store/redis/transaction.h"
+#include "store/stored.h"
 
 namespace leasehold::redis {
-
-inline bool is_active(const std::optional<Lease>& lease) { return lease && lease->status == Status::active; }
-inline bool is_pending(const std::optional<Ticket>& ticket) {
-  return ticket && ticket->status == Status::pending;
-}
 
 struct Commands {
   explicit Commands(Shared& all) : shared(all) {}

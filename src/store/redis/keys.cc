@@ -1,31 +1,16 @@
 #include "store/redis/keys.h"
 
-#include <fmt/format.h>
+#include "util/percent.h"
 
 namespace leasehold::redis {
-namespace {
-
-// `text` without any `separator`.
-std::string escaped(std::string_view text, char separator) {
-  std::string out;
-  for (const char c : text) {
-    if (c == separator || c == '%') {
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-}  // namespace
-
 Keys Keys::of_namespace(std::string_view name) {
   return name.empty() ? Keys(std::string()) : of_workspace(name);
 }
 
 // The braces make all keys of a workspace one slot, should the server be part of a cluster one day.
-Keys Keys::of_workspace(std::string_view workspace) { return Keys("{" + escaped(workspace, '}') + "}:"); }
+Keys Keys::of_workspace(std::string_view workspace) {
+  return Keys("{" + percent_encoded(workspace, '}') + "}:");
+}
 
 std::string Keys::named(std::string_view kind, std::string_view name) const {
   std::string key;
@@ -38,7 +23,7 @@ std::string Keys::named(std::string_view kind, std::string_view name) const {
 }
 
 std::string Keys::owner_text(const Owner& owner) {
-  return escaped(owner.session_id, '/') + "/" + escaped(owner.agent_id, '/');
+  return percent_encoded(owner.session_id, '/') + "/" + percent_encoded(owner.agent_id, '/');
 }
 
 std::string Keys::waits(const Owner& owner) const {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 #include <thread>
 
+#include "store/backoff.h"
 #include "store/redis/bells.h"
 #include "store/redis/examiner.h"
 #include "store/redis/pool.h"
@@ -20,10 +20,6 @@ using namespace std::chrono_literals;
 
 // A directory that so many runs were disturbed below is announced, so that others hold back.
 constexpr int kRunsBeforeIntent = 2;
-
-// Pauses of up to this after a conflict, doubling to the longest.
-constexpr std::chrono::microseconds kFirstPause = 200us;
-constexpr std::chrono::microseconds kLongestPause = 20ms;
 
 class RedisStore final : public Store {
  public:
@@ -62,13 +58,11 @@ class RedisStore final : public Store {
   template <class Call>
   Result<Run> run_once(const Footprint& footprint, const Keys& keys, bool writes, Leftover& leftover,
                        const Call& call);
-  void pause(int conflicts);
 
   Pool pool_;
   Shared shared_;
   std::shared_ptr<Bells> bells_;
-  std::mutex dice_mutex_;
-  std::minstd_rand dice_;  // For pauses only. Seeded by what differs between clients: their number.
+  Backoff backoff_;
   std::int64_t client_id_ = 0;
 };
 
@@ -76,7 +70,7 @@ Result<void> RedisStore::start() {
   auto connection = pool_.borrow();
   if (!connection) return fail(connection.error());
   client_id_ = (*connection)->client_id();
-  dice_.seed(static_cast<unsigned>(client_id_));
+  backoff_.seed(static_cast<unsigned>(client_id_));
   const auto warnings = check_server(**connection);
   if (!warnings) return fail(warnings.error());
   if (shared_.options.on_warning) {
@@ -84,16 +78,6 @@ Result<void> RedisStore::start() {
   }
   pool_.give_back(std::move(*connection));
   return {};
-}
-
-void RedisStore::pause(int conflicts) {
-  const auto most = std::min(kFirstPause * (1 << std::min(conflicts, 10)), kLongestPause);
-  std::chrono::microseconds length;
-  {
-    const std::lock_guard lock(dice_mutex_);
-    length = std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(0, most.count())(dice_));
-  }
-  std::this_thread::sleep_for(length);
 }
 
 template <class Call>
@@ -148,13 +132,13 @@ Result<void> RedisStore::repeat(const Footprint& footprint, bool writes, const C
     }
     // Who announced itself is done soon; it is no sign of trouble to wait for that.
     if (*run == Run::held_back && std::chrono::steady_clock::now() < patient_until) {
-      std::this_thread::sleep_for(kLongestPause);
+      std::this_thread::sleep_for(Backoff::kLongest);
       continue;
     }
     ++conflicts;
     if (writes && conflicts >= kRunsBeforeIntent && !leftover.below.empty())
       leftover.intent = fmt::format("{} {}", client_id_, leftover.below);
-    pause(conflicts);
+    backoff_.pause(conflicts);
   }
   return fail(
       Code::transaction_conflict,

@@ -12,9 +12,6 @@
 namespace leasehold::redis {
 namespace {
 
-// The field of a path in its session's hash: a file and the directory of the same name differ.
-std::string field_of(const SessionPath& path) { return path.subtree ? path.path + "/**" : path.path; }
-
 std::string milliseconds(auto moment) {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(moment.time_since_epoch()).count();
   return std::to_string(std::max<std::int64_t>(ms, 1));
@@ -63,7 +60,7 @@ SessionPaths RedisTransaction::session_paths(const std::string& session_id) {
         const std::string field(found[i].text());
         if (changed_session_paths_.contains({session_id, field})) continue;
         auto path = session_path_from_json(found[i + 1].text());
-        if (!path || field_of(*path) != field) {
+        if (!path || session_field(*path) != field) {
           invalid_paths_[session_id].push_back(
               fmt::format("{}: {} is not such a path", in_quotes(field), in_quotes(found[i + 1].text())));
           continue;
@@ -79,12 +76,12 @@ SessionPaths RedisTransaction::session_paths(const std::string& session_id) {
 }
 
 void RedisTransaction::put(const SessionPath& path) {
-  changed_session_paths_[{path.session_id, field_of(path)}] = path;
+  changed_session_paths_[{path.session_id, session_field(path)}] = path;
   tables_.set_session_path(path, path);
 }
 
 void RedisTransaction::erase(const SessionPath& path) {
-  changed_session_paths_[{path.session_id, field_of(path)}] = std::nullopt;
+  changed_session_paths_[{path.session_id, session_field(path)}] = std::nullopt;
   tables_.set_session_path(path, std::nullopt);
 }
 
