@@ -1,8 +1,10 @@
 // Hooks and checks ask a daemon that serves their store, and do without it when it is not there.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "daemon_scene.h"
+#include "store/sqlite/gate.h"
 
 namespace leasehold {
 namespace {
@@ -43,6 +45,17 @@ class Preferred : public DaemonScene {
     ASSERT_TRUE(eventually([&] { return Line(store_socket()).is_connected(); })) << daemon().err();
   }
   std::string store_socket() const { return root() + "/.leasehold/socket"; }
+  // One stopped inside the gate would keep everybody out, daemon or not.
+  bool stop_outside_the_gate() {
+    return eventually([&] {
+      daemon().signal(SIGSTOP);
+      int status = 0;
+      waitpid(daemon().pid(), &status, WUNTRACED);
+      if (sqlite::Gate::open(root() + "/.leasehold/gate").value()->enter(Duration(100))) return true;
+      daemon().signal(SIGCONT);
+      return false;
+    });
+  }
 };
 
 TEST_F(Preferred, ADaemonListensInItsStoresFolderForItsUserOnly) {
@@ -108,7 +121,7 @@ TEST_F(Preferred, WithoutItTheStoreIsOpened) {
 TEST_F(Preferred, OneThatDoesNotAnswerIsNotWaitedForLong) {
   serve_store();
   EXPECT_EQ(write("s1", "src/a.ts").exit, 0);
-  daemon().signal(SIGSTOP);
+  ASSERT_TRUE(stop_outside_the_gate());
 
   const Ran granted = write("s1", "src/b.ts");
   const Ran denied = write("s2", "src/a.ts");
