@@ -39,7 +39,7 @@ TEST(Deadlock, ACycleIsNamedFromTheAskerOnEachWaitingForTheNext) {
   Ticket asking = make_ticket(1, {file(0)}, agent(2));
   asking.sequence = {UINT64_MAX};
   const Policy policy;
-  const Verdicts verdicts;
+  const Verdicts verdicts(out_of_sight);
 
   std::vector<WaitEdge> cycle;
   const auto looked = world.store->view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {

@@ -26,7 +26,7 @@ struct Judge {
   }
 
   Policy policy;
-  Verdicts verdicts;
+  Verdicts verdicts{out_of_sight};
   SeededRandom random;
   Context context{policy, verdicts, random};
 };
@@ -134,29 +134,36 @@ TEST(LiveTicket, IsLiveExactlyAsTheTableSays) {
   }
 }
 
-TEST(Liveness, AProcessNobodyLookedAtYetIsAQuestionAndCountsAsUnknown) {
+TEST(Liveness, AProcessIsLookedAtOnce) {
   Lease lease = make_lease(1, "/a");
   lease.holder.process = process(42);
-  const Verdicts verdicts;
+  int looks = 0;
+  const Verdicts verdicts([&](const Process& asked) -> Verdict {
+    EXPECT_EQ(asked, process(42));
+    ++looks;
+    return {Liveness::dead, "told so"};
+  });
   const Policy policy;
   SeededRandom random;
   const Context context{policy, verdicts, random};
 
-  EXPECT_EQ(lapse(lease, kNow, context), EndCause::none);
-  EXPECT_EQ(verdicts.take_questions(), std::set{process(42)});
-  EXPECT_TRUE(verdicts.take_questions().empty());
+  EXPECT_EQ(lapse(lease, kNow, context), EndCause::owner_dead);
+  EXPECT_EQ(lapse(lease, kNow, context), EndCause::owner_dead);
+  EXPECT_EQ(looks, 1);
 }
 
 TEST(Liveness, NobodyAsksAboutAProcessWhenTimeAloneDecides) {
   Lease lease = make_lease(1, "/a");
   lease.holder.process = process(42);
   lease.idle_at = kNow;
-  const Verdicts verdicts;
+  const Verdicts verdicts([](const Process&) -> Verdict {
+    ADD_FAILURE() << "looked at a process";
+    return {};
+  });
   const Policy policy;
   SeededRandom random;
 
   EXPECT_EQ(lapse(lease, kNow, {policy, verdicts, random}), EndCause::idle);
-  EXPECT_TRUE(verdicts.take_questions().empty());
 }
 
 TEST(ProofOfLife, ExtendsByTheTtlButNotBeyondTheAllowedSilence) {

@@ -81,6 +81,9 @@ inline Process process(std::int64_t pid) {
   return {.machine_id = "machine", .boot_id = "boot", .pid_namespace = 1, .pid = pid, .start_time = 1};
 }
 
+// For Verdicts.
+inline Verdict out_of_sight(const Process&) { return {Liveness::unknown, "out of sight"}; }
+
 inline Caller caller(const Owner& owner) {
   Caller caller;
   caller.holder.owner = owner;
