@@ -239,7 +239,7 @@ void Ledger::append(Event event) {
 }
 
 void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Because& because) {
-  transaction_.put(Notice{.id = make_uuid(context_.random),
+  transaction_.put(Notice{.id = make_uuid(context_.random, transaction_.wall()),
                           .owner = lease.holder.owner,
                           .cause = cause,
                           .received = received,

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "store/fair_mutex.h"
 #include "store/memory/tables.h"
 #include "store/token.h"
 
@@ -328,7 +329,7 @@ class MemoryStore final : public Store {
 
  private:
   const StoreClock& clock_;
-  std::mutex mutex_;
+  FairMutex mutex_;
   Data data_;
   const std::shared_ptr<Bells> bells_ = std::make_shared<Bells>();
 };

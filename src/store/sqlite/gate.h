@@ -9,7 +9,7 @@
 
 #include "leasehold/lease.h"
 #include "leasehold/result.h"
-#include "store/sqlite/fair_mutex.h"
+#include "store/fair_mutex.h"
 
 namespace leasehold::sqlite {
 

@@ -116,7 +116,7 @@ Result<SqliteStore::Opened> SqliteStore::try_connect(bool alone) const {
   (*connection)->execute(options_.durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   (*connection)
       ->execute(
-          "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;"
+          "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -64000;"
           "PRAGMA journal_size_limit = 67108864");
   const auto version = version_of(**connection);
   if (!version) return fail(version.error());

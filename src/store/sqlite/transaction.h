@@ -76,7 +76,10 @@ class SqliteTransaction final : public Transaction {
   std::set<std::string> find_waiting(const Scope& scope);
   const Ticket& read_ticket_once(Query& row);
   void count_in(const Lease& lease);
+  void update(Lease& stored, const Lease& lease);
   void write(const Lease& lease, const char* sql);
+  void write_status(const Lease& lease);
+  void write_term(const Lease& lease);
   void write(const Ticket& ticket, const char* sql);
   void write_count(const Owner& owner, std::int64_t change);
   std::vector<std::string> agents_in(const std::string& session_id);

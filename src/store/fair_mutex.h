@@ -6,10 +6,10 @@
 #include <mutex>
 #include <set>
 
-namespace leasehold::sqlite {
+namespace leasehold {
 
 // A mutex that is taken in the order threads ask for it. std::timed_mutex lets whoever comes back at once go
-// before those who wait, again and again. For use with std::unique_lock and a deadline.
+// before those who wait, again and again. For use with std::lock_guard, or std::unique_lock and a deadline.
 class FairMutex {
  public:
   bool try_lock_until(std::chrono::steady_clock::time_point deadline) {
@@ -25,6 +25,8 @@ class FairMutex {
     return false;
   }
 
+  void lock() { try_lock_until(std::chrono::steady_clock::time_point::max()); }
+
   void unlock() {
     const std::lock_guard guard(mutex_);
     taken_ = false;
@@ -39,4 +41,4 @@ class FairMutex {
   bool taken_ = false;
 };
 
-}  // namespace leasehold::sqlite
+}  // namespace leasehold
