@@ -48,7 +48,8 @@ constexpr const char* kUpdateTerm =
     "UPDATE leases SET updated_at = ?, expires_at = ?, ttl_seconds = ?, expires_ns = ?, heartbeat_ns = ?, "
     "updated_ns = ?, deadline_ns = ?, ttl_ms = ?, renewal_count = ? WHERE id = ?";
 constexpr const char* kUpdateStatus =
-    "UPDATE leases SET status = ?, ended_by = ?, updated_at = ?, updated_ns = ?, deadline_ns = ? WHERE id = ?";
+    "UPDATE leases SET status = ?, ended_by = ?, updated_at = ?, updated_ns = ?, deadline_ns = ? WHERE id = "
+    "?";
 
 void bind_process(Query& query, const std::optional<Process>& process) {
   if (process) {
