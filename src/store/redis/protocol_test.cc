@@ -137,6 +137,24 @@ TEST(RedisProtocol, LeasesThatRanOutAreRecordedAlthoughTheirKeyIsGone) {
   EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "busy") << "sweeping ended the wrong lease";
 }
 
+TEST(RedisProtocol, WhoWasDeniedIsForgottenOnceItIsGranted) {
+  RedisServer server;
+  RedisClient client(server.url());
+  client.must_acquire(ann(), "/a");
+  client.must_acquire(ann(), "/b");
+  const auto denied = [&] { return server.call({"KEYS", "*lease:denied"}); };
+
+  EXPECT_TRUE(client.manager->gate({.wanted = RedisClient::request(bob(), "/a")}));
+  EXPECT_TRUE(client.manager->gate({.wanted = RedisClient::request(bob(), "/b")}));
+  EXPECT_NE(denied(), "");
+  EXPECT_TRUE(client.release(ann(), "/a"));
+  client.must_acquire(bob(), "/a");
+  EXPECT_NE(denied(), "") << "/b is still denied";
+  EXPECT_TRUE(client.release(ann(), "/b"));
+  client.must_acquire(bob(), "/b");
+  EXPECT_EQ(denied(), "");
+}
+
 TEST(RedisProtocol, AWaiterGetsWhatRanOut) {
   RedisServer server;
   RedisClient holder(server.url());

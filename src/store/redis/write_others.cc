@@ -46,8 +46,11 @@ void RedisTransaction::write_contentions(Commands& commands) {
       commands.add({"SADD", commands.blind(keys_.denied(), "set"), owner_text});
       commands.add({"ZADD", commands.blind(keys_.drop(), "zset"), active_score(contention->drop_at), member});
     } else {
-      // The owner stays in the set: most often it is not its only one, and an empty hash costs a look.
       commands.add({"HDEL", commands.blind(key, "hash"), path});
+      const auto is_owners = [&](const Contention& one) { return keys_.gate(one.owner()) == key; };
+      // Who has not looked does not know of the owner's others; then it stays, and costs a look.
+      if (loaded_.contains(key) && std::ranges::none_of(tables_.contentions({}), is_owners))
+        commands.add({"SREM", commands.blind(keys_.denied(), "set"), owner_text});
       commands.add({"ZREM", commands.blind(keys_.drop(), "zset"), member});
     }
   }
