@@ -66,7 +66,7 @@ Result<std::string> Call::place() const {
   if (!folder) return fail(folder.error());
   const auto asked = arguments_.text("workspace");
   if (!asked) return folder;
-  const std::string there = asked->starts_with('/') ? *asked : *folder + "/" + *asked;
+  std::string there = asked->starts_with('/') ? *asked : *folder + "/" + *asked;
   struct stat found{};
   if (::stat(there.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) {
     return fail(Code::invalid_path, fmt::format("-C is {}, which is no folder.", in_quotes(*asked)));

@@ -97,7 +97,7 @@ Response problem(const Error& error, boost::json::object members) {
   return response;
 }
 
-Response problem(int status, std::string_view code, std::string message) {
+Response problem(int status, std::string_view code, std::string_view message) {
   return problem_of(status, code, message, {});
 }
 

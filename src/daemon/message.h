@@ -65,6 +65,6 @@ Response json_response(int status, const boost::json::object& document);
 // RFC 9457, with our code. `members` are added.
 Response problem(const Error& error, boost::json::object members = {});
 // For what HTTP itself has words for and our codes have not: 401, 404 of a route, 405, 413, ...
-Response problem(int status, std::string_view code, std::string message);
+Response problem(int status, std::string_view code, std::string_view message);
 
 }  // namespace leasehold::daemon

@@ -86,7 +86,7 @@ json::object plain(std::string_view summary, std::string_view type) {
 }  // namespace
 
 const std::string& openapi_document() {
-  static const std::string document = [] {
+  static const std::string kDocument = [] {
     json::object paths;
     for (const Route& route : routes()) {
       json::value& path = paths[route.pattern];
@@ -110,7 +110,7 @@ const std::string& openapi_document() {
           {"securitySchemes", {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}}}}}}};
     return json::serialize(all) + "\n";
   }();
-  return document;
+  return kDocument;
 }
 
 }  // namespace leasehold::daemon

@@ -195,13 +195,13 @@ Response readiness(const Result<void>& ready) {
 
 }  // namespace
 
-ServerState::ServerState(asio::io_context& loop, Services& all, Log& lines, Door entrance,
+ServerState::ServerState(asio::io_context& loop, Services& all, Log& lines, const Door& entrance,
                          StoreMemory* remembered)
     : io(loop),
       services(all),
       log(lines),
       memory(remembered),
-      door(std::move(entrance)),
+      door(entrance),
       writer(all.store(), options_of(*this, true)),
       reader(all.store(), options_of(*this, false)),
       patient(all.store(), patient_options(*this)),

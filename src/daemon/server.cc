@@ -16,6 +16,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <tuple>
 
 #include "daemon/connection.h"
 #include "daemon/listening.h"
@@ -60,14 +61,15 @@ Result<std::shared_ptr<asio::ssl::context>> read_certificates(const ServeOptions
   const auto cannot = [&](const std::string& file) {
     return fail(Code::config_error, fmt::format("{} cannot be used: {}.", file, failed.message()));
   };
-  tls->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, failed);
+  std::ignore = tls->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, failed);
   if (tls->use_certificate_chain_file(options.tls_certificate, failed))
     return cannot(options.tls_certificate);
   if (tls->use_private_key_file(options.tls_key, asio::ssl::context::pem, failed))
     return cannot(options.tls_key);
   if (!options.client_ca.empty()) {
     if (tls->load_verify_file(options.client_ca, failed)) return cannot(options.client_ca);
-    tls->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, failed);
+    std::ignore =
+        tls->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, failed);
   }
   return tls;
 }
@@ -197,7 +199,7 @@ class Server {
     log_.say(LogLevel::info, "stopping");
     for (Acceptor& acceptor : acceptors_) {
       boost::system::error_code ignored;
-      acceptor.close(ignored);
+      std::ignore = acceptor.close(ignored);
     }
     upkeep_.stop();
     for (asio::steady_timer* sleeper : state_.sleepers) sleeper->cancel();

@@ -35,7 +35,7 @@ class McpSessions;
 
 struct ServerState {
   // Without a memory nothing is found to be lost.
-  ServerState(asio::io_context& loop, Services& all, Log& lines, Door entrance,
+  ServerState(asio::io_context& loop, Services& all, Log& lines, const Door& entrance,
               StoreMemory* remembered = nullptr);
 
   asio::io_context& io;

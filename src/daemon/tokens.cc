@@ -161,7 +161,7 @@ Result<std::string> create_token(const std::string& file, TokenInfo info) {
   const std::string random = random_hex<kSecretBytes>();
   info.id = random_hex<kIdBytes>();
   if (random.empty() || info.id.empty()) return fail(Code::unavailable, "There is no randomness to be had.");
-  const std::string secret = std::string(kPrefix) + random;
+  std::string secret = std::string(kPrefix) + random;
   info.hash = hash_of(secret);
   auto done = change(file, [&](std::vector<TokenInfo>& tokens) -> Result<void> {
     tokens.push_back(info);

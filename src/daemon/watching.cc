@@ -1,4 +1,6 @@
 // Clients of this machine that die, noticed by the kernel's word and not by the end of their leases' time.
+#include <tuple>
+
 #include "daemon/server_state.h"
 
 namespace leasehold::daemon {
@@ -10,7 +12,7 @@ constexpr std::size_t kWatchedMost = 4'096;
 
 void reclaim(ServerState& server, const std::set<LeaseManager*>& managers) {
   for (LeaseManager* const manager : managers) {
-    server.writer.submit({.call = [swept = manager] { static_cast<void>(swept->sweep(true)); },
+    server.writer.submit({.call = [swept = manager] { std::ignore = swept->sweep(true); },
                           .done = [](const Result<void>&) {}});
   }
 }

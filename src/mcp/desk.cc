@@ -1,6 +1,7 @@
 #include "mcp/desk.h"
 
 #include <map>
+#include <tuple>
 
 namespace leasehold::mcp {
 
@@ -59,8 +60,8 @@ void Desk::give_back(const std::vector<LeaseId>& ids) {
   }
   for (auto& [owner, leases] : still_ours) {
     // What cannot be given back ends with this process.
-    static_cast<void>(
-        client->release({.caller = {.holder = {.owner = owner}}, .which = {.ids = std::move(leases)}}));
+    std::ignore =
+        client->release({.caller = {.holder = {.owner = owner}}, .which = {.ids = std::move(leases)}});
   }
   const std::lock_guard lock(mutex_);
   for (const LeaseId& id : ids) granted_.erase(id);
