@@ -6,7 +6,6 @@
 #include <boost/json.hpp>
 
 #include "init/marked_block.h"
-#include "util/toml.h"
 
 namespace leasehold {
 namespace {
@@ -25,16 +24,16 @@ std::string toml_lines(std::span<const HookGroup> groups) {
   return lines;
 }
 
-std::unexpected<Error> no_toml(const TomlError& error) {
+}  // namespace
+
+std::unexpected<Error> not_toml(const TomlError& error) {
   return fail(Code::invalid_argument, fmt::format("{}: {}", error.line, error.what));
 }
-
-}  // namespace
 
 Result<bool> has_codex_hooks(const FileText& text) {
   if (!text) return false;
   const auto table = parse_toml(without_block(*text));
-  if (!table) return no_toml(table.error());
+  if (!table) return not_toml(table.error());
   const TomlValue* hooks = table->find("hooks");
   const auto* events = hooks == nullptr ? nullptr : hooks->as<TomlTable>();
   // "state" is where Codex remembers what its user trusts.

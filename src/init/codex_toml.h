@@ -5,13 +5,16 @@
 #include <string_view>
 
 #include "init/hook_settings.h"
+#include "util/toml.h"
 
 namespace leasehold {
 
 inline constexpr std::string_view kCodexToml = ".codex/config.toml";
 
-// Whether it has hooks that are not ours. Error: invalid_argument, beginning with the line and a colon: it is
-// no TOML.
+// Begins with the line and a colon.
+std::unexpected<Error> not_toml(const TomlError& error);
+
+// Whether it has hooks that are not ours. Error: not_toml.
 Result<bool> has_codex_hooks(const FileText& text);
 
 // With these groups, in a marked block at the end. Errors: invalid_argument (the file's own hooks are written

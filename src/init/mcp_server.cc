@@ -41,7 +41,6 @@ Spelling spelling_of(HookHost host, const std::string& root) {
   }
 }
 
-constexpr std::string_view kTable = "[mcp_servers.lease]";
 constexpr std::string_view kTomlText = "[mcp_servers.lease]\ncommand = \"lease\"\nargs = [\"mcp\"]";
 
 std::unexpected<Error> not_an_object(std::string_view text, std::size_t at, std::string_view what) {
@@ -84,14 +83,28 @@ Result<FileText> without_json_entry(const FileText& text, const Spelling& ours) 
               kInEmptyObject + ours.entry(), ours.entry() + ",", "," + ours.entry(), ours.entry()});
 }
 
+bool names_lease(const TomlTable& settings) {
+  const TomlValue* const servers = settings.find("mcp_servers");
+  const auto* const table = servers == nullptr ? nullptr : servers->as<TomlTable>();
+  return table != nullptr && table->find("lease") != nullptr;
+}
+
 Result<FileText> with_toml_entry(const FileText& text) {
   const std::string entry(kTomlText);
-  if (const auto is_toml = has_codex_hooks(text); !is_toml) return fail(is_toml.error());
   if (!text) return entry + "\n";
-  if (text->contains(kTable)) return text;
+  const auto settings = parse_toml(*text);
+  if (!settings) return not_toml(settings.error());
+  if (names_lease(*settings)) return text;
   // A text whose last line has no end gets ours without one.
-  if (text->empty() || text->ends_with('\n')) return *text + "\n" + entry + "\n";
-  return *text + "\n\n" + entry;
+  std::string with =
+      text->empty() || text->ends_with('\n') ? *text + "\n" + entry + "\n" : *text + "\n\n" + entry;
+  if (!parse_toml(with)) {
+    return fail(Code::invalid_argument,
+                std::to_string(settings->find("mcp_servers")->line) +
+                    ": mcp_servers is written inline, which nothing can be added to. Write its servers as "
+                    "[mcp_servers.NAME] tables");
+  }
+  return with;
 }
 
 Result<FileText> without_toml_entry(const FileText& text) {

@@ -43,6 +43,20 @@ TEST(McpServerEntry, OnesOwnEntryOfThatNameStays) {
   EXPECT_EQ(*without_server(own, HookHost::claude_code, "/p"), own);
 }
 
+TEST(McpServerEntry, InTomlItStaysHoweverItIsSpelt) {
+  for (const char* own :
+       {"[mcp_servers.\"lease\"]\ncommand = \"x\"\n", "[mcp_servers]\nlease = { command = \"x\" }\n",
+        "mcp_servers.lease.command = \"x\"\n", "[ mcp_servers . lease ]\ncommand = \"x\"\n"}) {
+    EXPECT_EQ(*with_server(own, HookHost::codex, "/p"), FileText(own));
+    EXPECT_EQ(*without_server(own, HookHost::codex, "/p"), FileText(own));
+  }
+  const auto refused =
+      with_server("a = 1\nmcp_servers = { other = { command = \"x\" } }\n", HookHost::codex, "/p");
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.starts_with("2: mcp_servers is written inline"))
+      << refused.error().message;
+}
+
 TEST(McpServerEntry, InAFileForAllProjectsEachTakesOutItsOwn) {
   const FileText file = *with_server({}, HookHost::windsurf, "/a \"b\"");
 
