@@ -3,9 +3,11 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/json/serialize.hpp>
 #include <cerrno>
+#include <climits>
 #include <list>
 #include <utility>
 
@@ -39,19 +41,23 @@ class Connection {
   }
 
   void run() {
-    while (is_open_ && wait_for_input()) {
+    while (is_open_ && !wait_for(in_, POLLIN).is_to_stop) {
       if (!take_input()) return;
     }
   }
 
  private:
-  // False: it is to stop.
-  bool wait_for_input() const {
-    pollfd watched[] = {{in_, POLLIN, 0}, {stop_, POLLIN, 0}};
+  struct Ready {
+    bool is_ready = false;
+    bool is_to_stop = false;
+  };
+  // For either.
+  Ready wait_for(int descriptor, short event) const {
+    pollfd watched[] = {{descriptor, event, 0}, {stop_, POLLIN, 0}};
     while (::poll(watched, 2, -1) < 0) {
-      if (errno != EINTR) return false;
+      if (errno != EINTR) return {.is_to_stop = true};
     }
-    return (watched[1].revents & POLLIN) == 0;
+    return {watched[0].revents != 0, watched[1].revents != 0};
   }
 
   // False: there will be no more.
@@ -133,7 +139,12 @@ class Connection {
     const std::string line = json::serialize(message) + '\n';
     const std::lock_guard lock(mutex_);
     for (std::string_view rest = line; !rest.empty() && is_open_;) {
-      const ssize_t count = ::write(out_, rest.data(), rest.size());
+      // So much a pipe takes without blocking: a client that does not read must not keep us from stopping.
+      if (!wait_for(out_, POLLOUT).is_ready) {
+        is_open_ = false;
+        return;
+      }
+      const ssize_t count = ::write(out_, rest.data(), std::min<std::size_t>(rest.size(), PIPE_BUF));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) {
         is_open_ = false;

@@ -1,4 +1,6 @@
 // `lease mcp` on standard input and output: beginnings, waits and ends.
+#include <fmt/format.h>
+
 #include "started_server.h"
 
 namespace leasehold {
@@ -38,6 +40,20 @@ TEST_F(McpStdio, ASignalReleasesAndEndsIt) {
   const auto ann = server("ann");
   ann->greet();
   ann->call(1, "lease_acquire", R"({"paths":["src/a.ts"]})");
+
+  ann->signal(SIGTERM);
+
+  EXPECT_EQ(WTERMSIG(ann->wait()), SIGTERM);
+  EXPECT_FALSE(is_held("src/a.ts"));
+}
+
+TEST_F(McpStdio, ASignalEndsItThoughItsClientDoesNotRead) {
+  const auto ann = server("ann");
+  ann->greet();
+  ann->call(1, "lease_acquire", R"({"paths":["src/a.ts"]})");
+  // Many times what the pipe between us takes.
+  for (int i = 2; i < 200; ++i)
+    ann->say(fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"tools/list"}})", i));
 
   ann->signal(SIGTERM);
 
