@@ -36,7 +36,7 @@ std::string short_path(const std::string& key) {
 
 // Two sessions of one agent have one name.
 std::string name_of(const Owner& owner, const Owner& self) {
-  const std::string name(shortened(in_sentence(owner.agent_id), 60));
+  std::string name(shortened(in_sentence(owner.agent_id), 60));
   if (owner.session_id.empty()) return name;
   if (owner.session_id == self.session_id) return name + " of your own session";
   return fmt::format("{} (session {})", name, shortened(in_sentence(owner.session_id), 8));
