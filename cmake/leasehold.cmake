@@ -53,8 +53,10 @@ function(leasehold_folder folder)
   endif()
 endfunction()
 
-# The tests of real processes run on the release build: this target builds them and no others.
+# The tests of real processes run on the release build, all others with sanitizers: these targets build the
+# ones and the others.
 add_custom_target(process_tests)
+add_custom_target(sanitized_tests)
 
 # leasehold_test(engine_tests SOURCES a_test.cc ... DEPS ... [LABEL process] [ARGS ...])
 function(leasehold_test name)
@@ -71,5 +73,7 @@ function(leasehold_test name)
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
   if(ARG_LABEL STREQUAL "process")
     add_dependencies(process_tests ${name})
+  else()
+    add_dependencies(sanitized_tests ${name})
   endif()
 endfunction()
