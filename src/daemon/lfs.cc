@@ -154,7 +154,7 @@ Work lfs_list(Exchange& exchange) {
   const auto limit = number_from(request, "limit");
   if (!limit) return answer_with(lfs_error(limit.error()));
   const Page page = {cursor_of(request.parameter("cursor").value_or("")),
-                     std::min(limit->value_or(kLocksShown), kLocksShown)};
+                     limit->value_or(0) == 0 ? kLocksShown : std::min(**limit, kLocksShown)};
   return ask_lfs(
       exchange, [listing](LeaseManager& manager) { return manager.board(listing); },
       [page, paths = listing.paths, id = request.parameter("id").value_or("")](const Board& board,

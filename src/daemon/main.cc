@@ -46,6 +46,8 @@ Result<int> create_token(Call& call) {
   const Arguments& arguments = call.arguments();
   const auto expires = arguments.duration("expires");
   if (!expires) return fail(expires.error());
+  if (*expires && **expires <= Duration::zero())
+    return fail(Code::invalid_argument, "--expires has to be longer than nothing, such as 90d.");
   daemon::TokenInfo token = {.role = daemon::role_named(arguments.text("role").value_or("agent")).value(),
                              .agent_id = arguments.text("agent").value_or(""),
                              .note = arguments.text("note").value_or(""),

@@ -145,14 +145,18 @@ Response metrics(ServerState& server) {
   return response;
 }
 
+Response not_allowed(const std::string& allowed) {
+  Response response = problem(405, "method_not_allowed", "This can be done there: " + allowed);
+  response.headers.emplace_back("Allow", allowed);
+  return response;
+}
+
 // What needs no manager: no such route, or not for this one.
 std::optional<Response> turned_away(const Request& request, const Match& found) {
   if (found.route == nullptr) {
     if (found.allowed.empty())
       return problem(404, "no_such_route", "There is nothing at " + request.path + ". See: /openapi.json");
-    Response response = problem(405, "method_not_allowed", "This can be done there: " + found.allowed);
-    response.headers.emplace_back("Allow", found.allowed);
-    return response;
+    return not_allowed(found.allowed);
   }
   if (request.principal.role >= found.route->needs) return std::nullopt;
   return problem(403, "forbidden",
@@ -250,6 +254,12 @@ bool has_left(int socket) {
 }
 
 asio::awaitable<bool> respond_to_anybody(ServerState& server, const Request& request, Response& response) {
+  constexpr std::string_view kOnlyRead[] = {"/healthz", "/metrics", "/openapi.json", "/readyz"};
+  if (std::ranges::find(kOnlyRead, request.path) != std::end(kOnlyRead) && request.method != "GET" &&
+      request.method != "HEAD") {
+    response = not_allowed("GET");
+    co_return true;
+  }
   if (request.path == "/healthz") {
     response = health();
     co_return true;

@@ -242,6 +242,18 @@ TEST_F(Api, SaysWhatItDoesNotKnow) {
   EXPECT_EQ(ask("GET", "/v1/leases/%zz").status, 400);
   EXPECT_EQ(ask("GET", "/healthz").status, 200);
   EXPECT_EQ(ask("GET", "/readyz").status, 200);
+  EXPECT_EQ(ask("DELETE", "/healthz").headers.at("allow"), "GET");
+}
+
+TEST_F(Api, ALfsPageOfNothingIsAWholeOne) {
+  serve();
+  for (const char* lock : {R"({"path":"a"})", R"({"path":"b"})"})
+    ASSERT_EQ(ask("POST", "/lfs/w/locks", lock).status, 201);
+
+  EXPECT_EQ(ask("GET", "/lfs/w/locks?limit=1").json().at("next_cursor"), "1");
+  const Reply all = ask("GET", "/lfs/w/locks?limit=0");
+  EXPECT_EQ(all.json().at("locks").as_array().size(), 2U) << all;
+  EXPECT_FALSE(all.json().contains("next_cursor")) << all;
 }
 
 }  // namespace

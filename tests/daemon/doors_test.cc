@@ -30,6 +30,12 @@ TEST_F(Doors, TcpWithoutTokensDoesNotStart) {
   EXPECT_EQ(as("server", {"serve", "--listen", "0.0.0.0:0", "--open-to-loopback"}).exit, 78);
 }
 
+TEST_F(Doors, ATokenThatEndsBeforeItBeginsIsNotMade) {
+  const Ran ran = as("server", {"token", "create", "--agent", "ann", "--expires", "0s"});
+  EXPECT_EQ(ran.exit, 64) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "--expires")) << ran.err;
+}
+
 TEST_F(Doors, TcpAsksForATokenAndBelievesNoOther) {
   const std::string ann = token({"--agent", "ann"});
   const std::string over = token({"--agent", "ann", "--expires", "1ms"});
