@@ -11,6 +11,10 @@ namespace {
 
 bool has_ended(Status status) { return status != Status::active && status != Status::pending; }
 
+bool is_or_was_held(const Lease& lease) {
+  return lease.status != Status::pending && lease.status != Status::failed;
+}
+
 bool matches(const Filter& filter, const Holder& holder) {
   return (!filter.agent_id || *filter.agent_id == holder.owner.agent_id) &&
          (!filter.session_id || *filter.session_id == holder.owner.session_id) &&
@@ -42,7 +46,7 @@ void update(std::set<Value>& index, const Value& value, bool insert) {
 bool Tables::only_time_changes(const StoredLease& before, const StoredLease& after) {
   return before.lease.status == Status::active && after.lease.status == Status::active &&
          before.lease.path == after.lease.path && before.lease.holder.owner == after.lease.holder.owner &&
-         (after.insertion == 0 || after.insertion == before.insertion);
+         before.insertion == after.insertion;
 }
 
 void Tables::index(const StoredLease& stored, bool insert) {
@@ -53,14 +57,16 @@ void Tables::index(const StoredLease& stored, bool insert) {
     update(active_by_deadline_, {earliest_deadline(lease), lease.id}, insert);
   }
   if (has_ended(lease.status)) update(ended_, {lease.updated_at, lease.id}, insert);
+}
 
-  if (lease.status == Status::pending || lease.status == Status::failed) return;  // Never held.
-  auto& newest_last = held_by_path_[lease.path];
+void Tables::index_held(const StoredLease& stored, bool insert) {
+  if (!is_or_was_held(stored.lease)) return;
+  auto& newest_last = held_by_path_[stored.lease.path];
   if (insert) {
-    newest_last[stored.insertion] = lease.id;
+    newest_last[stored.insertion] = stored.lease.id;
   } else {
     newest_last.erase(stored.insertion);
-    if (newest_last.empty()) held_by_path_.erase(lease.path);
+    if (newest_last.empty()) held_by_path_.erase(stored.lease.path);
   }
 }
 
@@ -72,25 +78,41 @@ void Tables::index(const Ticket& ticket, bool insert) {
 }
 
 std::optional<Tables::StoredLease> Tables::set_lease(const LeaseId& id, std::optional<StoredLease> value) {
-  std::optional<StoredLease> before;
-  if (auto found = leases_.find(id); found != leases_.end()) {
-    if (value && only_time_changes(found->second, *value)) {
-      update(active_by_deadline_, {earliest_deadline(found->second.lease), id}, false);
-      update(active_by_deadline_, {earliest_deadline(value->lease), id}, true);
-      value->insertion = found->second.insertion;
-      std::swap(found->second, *value);
-      return value;
-    }
-    index(found->second, false);
-    before = std::move(found->second);
+  const auto found = leases_.find(id);
+  if (found == leases_.end()) {
+    if (!value) return std::nullopt;
+    if (value->insertion == 0) value->insertion = ++insertions_;
+    const StoredLease& stored = leases_.emplace(id, std::move(*value)).first->second;
+    index(stored, true);
+    index_held(stored, true);
+    return std::nullopt;
+  }
+  if (!value) {
+    std::optional<StoredLease> before = std::move(found->second);
     leases_.erase(found);
+    index(*before, false);
+    index_held(*before, false);
+    return before;
   }
-  if (value) {
-    if (value->insertion == 0) value->insertion = before ? before->insertion : ++insertions_;
-    const auto [place, _] = leases_.emplace(id, std::move(*value));
-    index(place->second, true);
+  replace(found->second, *value);
+  return value;
+}
+
+// Leaves what was there before in `value`. Most often a lease is renewed or ends, and most indexes stay.
+void Tables::replace(StoredLease& stored, StoredLease& value) {
+  if (value.insertion == 0) value.insertion = stored.insertion;
+  if (only_time_changes(stored, value)) {
+    update(active_by_deadline_, {earliest_deadline(stored.lease), stored.lease.id}, false);
+    update(active_by_deadline_, {earliest_deadline(value.lease), stored.lease.id}, true);
+    return std::swap(stored, value);
   }
-  return before;
+  const bool stays = stored.insertion == value.insertion && stored.lease.path == value.lease.path &&
+                     is_or_was_held(stored.lease) == is_or_was_held(value.lease);
+  index(stored, false);
+  if (!stays) index_held(stored, false);
+  std::swap(stored, value);
+  index(stored, true);
+  if (!stays) index_held(stored, true);
 }
 
 std::optional<Ticket> Tables::set_ticket(const GroupId& id, std::optional<Ticket> value) {

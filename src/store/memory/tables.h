@@ -70,7 +70,9 @@ class Tables {
 
   std::optional<Lease> last_lease(const Filter& whose, const std::string& path) const;
   static bool only_time_changes(const StoredLease& before, const StoredLease& after);
+  void replace(StoredLease& stored, StoredLease& value);
   void index(const StoredLease& stored, bool insert);
+  void index_held(const StoredLease& stored, bool insert);
   void index(const Ticket& ticket, bool insert);
 
   std::uint64_t insertions_ = 0;
