@@ -30,7 +30,7 @@ Result<std::unique_ptr<Configuration>> read_configuration(const OpenOptions& opt
     if (!read) return fail(read.error());
     sources.user = {file, std::move(read->table)};
   }
-  return Configuration::read(std::move(sources));
+  return Configuration::read(sources);
 }
 
 Result<std::string> complete_url(const OpenOptions& options, const Workspace& workspace,

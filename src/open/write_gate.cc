@@ -5,10 +5,9 @@
 namespace leasehold {
 
 WriteGate::WriteGate(OpenWorkspace& workspace, Caller caller, std::string reason, std::string cwd)
-    : workspace_(workspace),
-      caller_(std::move(caller)),
-      reason_(std::move(reason)),
-      cwd_(cwd.empty() ? workspace.root() : std::move(cwd)) {}
+    : workspace_(workspace), caller_(std::move(caller)), reason_(std::move(reason)), cwd_(std::move(cwd)) {
+  if (cwd_.empty()) cwd_ = workspace.root();
+}
 
 Result<GateRequest> WriteGate::request(const std::vector<std::string>& paths, bool read) const {
   std::vector<AskedPath> inside;

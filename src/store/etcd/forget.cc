@@ -50,7 +50,7 @@ std::size_t EtcdTransaction::forget_dropped(std::size_t limit) {
       const auto answer = record_from_json<Answer>(kv.value());
       if (!answer || changed_values_.contains(kv.key())) continue;
       answers[kv.key()] = kv.mod_revision();
-      tables_.set_answer(answer->owner, answer->key, *answer);
+      tables_.set_answer(answer->owner, answer->key, answer);
     }
   });
   const auto learn_sessions = [this](const pb::RangeResponse& found) {

@@ -103,12 +103,12 @@ void EtcdTransaction::learn_of(const pb::RangeResponse& found) {
     } else if (name.starts_with('n')) {
       const auto notice = record_from_json<Notice>(kv.value());
       if (!notice) note_bad(kv.key(), "its value is not a notice");
-      if (notice && !is_changed) tables_.set_notice(notice->id, *notice);
+      if (notice && !is_changed) tables_.set_notice(notice->id, notice);
     } else if (name.starts_with('c')) {
       const auto contention = contention_from_json(kv.value());
       if (!contention) note_bad(kv.key(), "its value is not a contention");
       if (contention && !is_changed)
-        tables_.set_contention(contention->owner(), contention->path, *contention);
+        tables_.set_contention(contention->owner(), contention->path, contention);
     }
   }
 }

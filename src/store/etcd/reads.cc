@@ -185,7 +185,7 @@ std::optional<Answer> EtcdTransaction::answer(const Owner& owner, const std::str
       if (found.kvs_size() == 0) return;
       const auto answer = record_from_json<Answer>(found.kvs(0).value());
       if (!answer) note_bad(name, "its value is not an answer");
-      if (answer) tables_.set_answer(answer->owner, answer->key, *answer);
+      if (answer) tables_.set_answer(answer->owner, answer->key, answer);
     });
   }
   load(round);

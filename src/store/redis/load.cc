@@ -135,7 +135,7 @@ void RedisTransaction::want_contentions(Round& round, std::string_view owner_tex
       if (!contention) {
         bad_.emplace(key, "one of its values is not a contention");
       } else if (!changed_contentions_.contains({key, contention->path})) {
-        tables_.set_contention(contention->owner(), contention->path, *contention);
+        tables_.set_contention(contention->owner(), contention->path, contention);
       }
     }
   });

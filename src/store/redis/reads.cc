@@ -302,7 +302,7 @@ std::optional<Answer> RedisTransaction::answer(const Owner& owner, const std::st
         bad_.emplace(name, text.is_error() ? "it is of another type" : "its value is not an answer");
         return;
       }
-      tables_.set_answer(answer->owner, answer->key, *answer);
+      tables_.set_answer(answer->owner, answer->key, answer);
     });
   }
   load(round);

@@ -155,7 +155,7 @@ void RedisTransaction::want_dropped(Round& round, const std::string& member) {
     want_string(round, name, [this, name, member](ReplyView text) {
       const auto answer = record_from_json<Answer>(text.text());
       if (answer && keys_.answer(answer->owner, answer->key) == name) {
-        tables_.set_answer(answer->owner, answer->key, *answer);
+        tables_.set_answer(answer->owner, answer->key, answer);
       } else {
         stale_.emplace_back(keys_.drop(), member);
       }
@@ -175,7 +175,7 @@ void RedisTransaction::want_dropped(Round& round, const std::string& member) {
   round.ask({"V", name}, [this](ReplyView found) {
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto notice = record_from_json<Notice>(found[i].text());
-      if (notice && !changed_notices_.contains(notice->id)) tables_.set_notice(notice->id, *notice);
+      if (notice && !changed_notices_.contains(notice->id)) tables_.set_notice(notice->id, notice);
     }
   });
 }

@@ -16,21 +16,21 @@ thread_local auto patience_end = std::chrono::steady_clock::time_point::max();
 
 // SQLite's own file system, but for the naps it takes between two tries.
 const char* impatient_vfs() {
-  static sqlite3_vfs* const usual = sqlite3_vfs_find(nullptr);
+  static sqlite3_vfs* const kUsual = sqlite3_vfs_find(nullptr);
   static sqlite3_vfs ours = [] {
-    sqlite3_vfs copy = *usual;
+    sqlite3_vfs copy = *kUsual;
     copy.zName = "leasehold";
     copy.xSleep = [](sqlite3_vfs*, int microseconds) {
       const auto left = std::chrono::duration_cast<std::chrono::microseconds>(
           patience_end - std::chrono::steady_clock::now());
       if (left.count() > 0)
-        usual->xSleep(usual, static_cast<int>(std::min<std::int64_t>(microseconds, left.count())));
+        kUsual->xSleep(kUsual, static_cast<int>(std::min<std::int64_t>(microseconds, left.count())));
       return microseconds;
     };
     return copy;
   }();
-  static const int registered = sqlite3_vfs_register(&ours, 0);
-  return registered == SQLITE_OK ? ours.zName : nullptr;
+  static const int kRegistered = sqlite3_vfs_register(&ours, 0);
+  return kRegistered == SQLITE_OK ? ours.zName : nullptr;
 }
 
 // Who has a file of ours locked, and what to do about it.
@@ -222,7 +222,9 @@ bool Connection::checkpoint_whole(int mode) {
 
 sqlite3_file* Connection::log_file() {
   sqlite3_file* file = nullptr;
-  if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK) return nullptr;
+  if (sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&file)) !=
+      SQLITE_OK)
+    return nullptr;
   return file != nullptr && file->pMethods != nullptr ? file : nullptr;
 }
 
