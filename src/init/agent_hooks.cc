@@ -159,20 +159,6 @@ std::string text_at(const json::object& object, std::string_view name) {
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
-bool is_our_handler(HookHost host, const json::value& value) {
-  if (!value.is_object()) return false;
-  const json::object& entry = value.get_object();
-  std::string command = text_at(entry, "command");
-  const json::value* arguments = entry.if_contains("args");
-  if (arguments != nullptr && arguments->is_array()) {
-    for (const json::value& argument : arguments->get_array()) {
-      if (argument.is_string()) command += ' ' + std::string(argument.get_string());
-    }
-  }
-  const std::string ours = command_of(host);
-  return command == ours || command.starts_with(ours + ' ');
-}
-
 }  // namespace
 
 std::string HookGroup::text() const {
@@ -202,15 +188,20 @@ std::vector<HookGroup> hook_groups(HookHost host, const HookWishes& wishes) {
   return {};
 }
 
-bool is_our_group(HookHost host, std::string_view group) {
+bool is_our_handler(HookHost host, std::string_view handler) {
   boost::system::error_code error;
-  const json::value value = json::parse(group, error);
+  const json::value value = json::parse(handler, error);
   if (error || !value.is_object()) return false;
-  const json::value* handlers = value.get_object().if_contains("hooks");
-  if (handlers == nullptr) return is_our_handler(host, value);
-  if (!handlers->is_array() || handlers->get_array().empty()) return false;
-  return std::ranges::all_of(handlers->get_array(),
-                             [&](const json::value& one) { return is_our_handler(host, one); });
+  const json::object& entry = value.get_object();
+  std::string command = text_at(entry, "command");
+  const json::value* arguments = entry.if_contains("args");
+  if (arguments != nullptr && arguments->is_array()) {
+    for (const json::value& argument : arguments->get_array()) {
+      if (argument.is_string()) command += ' ' + std::string(argument.get_string());
+    }
+  }
+  const std::string ours = command_of(host);
+  return command == ours || command.starts_with(ours + ' ');
 }
 
 std::string_view hooks_file(HookHost host) {

@@ -32,8 +32,8 @@ struct HookWishes {
 // The groups of a host, in the order in which they are to stand. None: its hooks are files of their own.
 std::vector<HookGroup> hook_groups(HookHost host, const HookWishes& wishes);
 
-// Whether a group of a host's settings, as JSON, is one of ours: of this version or another.
-bool is_our_group(HookHost host, std::string_view group);
+// Whether a handler of a host's settings, as JSON, is one of ours: of this version or another.
+bool is_our_handler(HookHost host, std::string_view handler);
 
 // Where in a project the host reads its hooks from: a JSON file, which may have others' too.
 std::string_view hooks_file(HookHost host);

@@ -40,11 +40,13 @@ Habits habits_of(std::string_view text, const JsonSpan& root) {
   return habits;
 }
 
-// One of our groups, where it stands.
+// One of our handlers, where it stands.
 struct Place {
-  std::size_t event = 0;  // Which member of "hooks".
-  std::size_t group = 0;  // Which element of its list.
+  std::size_t event = 0;                 // Which member of "hooks".
+  std::size_t group = 0;                 // Which element of its list.
+  std::optional<std::size_t> neighbour;  // Which handler of the group, if others' stand there, too.
   std::string event_name;
+  std::string matcher;
   std::string_view text;
 };
 
@@ -65,12 +67,8 @@ class Settings {
     if (hooks() == nullptr) return places;
     const std::vector<JsonMember>& events = hooks()->value.members;
     for (std::size_t event = 0; event < events.size(); ++event) {
-      const std::vector<JsonMember>& groups = events[event].value.members;
-      for (std::size_t group = 0; group < groups.size(); ++group) {
-        const std::string_view text =
-            std::string_view(text_).substr(groups[group].begin, groups[group].end() - groups[group].begin);
-        if (is_our_group(host, text)) places.push_back({event, group, events[event].name, text});
-      }
+      for (std::size_t group = 0; group < events[event].value.members.size(); ++group)
+        add_ours(host, {.event = event, .group = group, .event_name = events[event].name}, places);
     }
     return places;
   }
@@ -100,6 +98,7 @@ class Settings {
   Result<bool> remove(const Place& place) {
     const JsonSpan& all = hooks()->value;
     const JsonSpan& event = all.members[place.event].value;
+    if (place.neighbour) return erase(*handlers_of(event.members[place.group].value), *place.neighbour);
     if (!holds_only_what_we_made(event)) return erase(event, place.group);
     if (!holds_only_what_we_made(all)) return erase(all, place.event);
     if (is_ours_with_version()) return false;
@@ -110,6 +109,44 @@ class Settings {
   }
 
  private:
+  std::string_view text_of(const JsonSpan& span) const {
+    return std::string_view(text_).substr(span.begin, span.end - span.begin);
+  }
+
+  // Null: the group is a handler itself.
+  static const JsonSpan* handlers_of(const JsonSpan& group) {
+    const JsonMember* const list = group.find(kHooks);
+    return list == nullptr ? nullptr : &list->value;
+  }
+
+  std::string matcher_of(const JsonSpan& group) const {
+    const JsonMember* const matcher = group.find("matcher");
+    if (matcher == nullptr || matcher->value.kind != '"') return {};
+    return std::string(boost::json::parse(text_of(matcher->value)).as_string());
+  }
+
+  // Those of the group that `place` names.
+  void add_ours(HookHost host, Place place, std::vector<Place>& places) const {
+    const JsonSpan& group = hooks()->value.members[place.event].value.members[place.group].value;
+    place.matcher = matcher_of(group);
+    const JsonSpan* const list = handlers_of(group);
+    if (list == nullptr) {
+      place.text = text_of(group);
+      if (is_our_handler(host, place.text)) places.push_back(std::move(place));
+      return;
+    }
+    if (list->kind != '[') return;
+    const std::vector<JsonMember>& handlers = list->members;
+    const auto is_ours = [&](const JsonMember& one) { return is_our_handler(host, text_of(one.value)); };
+    const bool is_shared = !std::ranges::all_of(handlers, is_ours);
+    for (std::size_t i = 0; i < handlers.size(); ++i) {
+      if (!is_ours(handlers[i])) continue;
+      if (is_shared) place.neighbour = i;
+      place.text = text_of(handlers[i].value);
+      places.push_back(place);
+    }
+  }
+
   Result<void> scan() {
     auto root = json_spans(text_);
     if (!root) return fail(root.error());
@@ -205,7 +242,8 @@ bool has_all(const Settings& settings, HookHost host, std::span<const HookGroup>
   const std::vector<Place> places = settings.ours(host);
   return places.size() == groups.size() && std::ranges::all_of(groups, [&](const HookGroup& group) {
            return std::ranges::any_of(places, [&](const Place& place) {
-             return place.event_name == group.event && is_same_json(place.text, group.text());
+             return place.event_name == group.event && place.matcher == group.matcher &&
+                    is_same_json(place.text, group.handler);
            });
          });
 }

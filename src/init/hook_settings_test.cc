@@ -91,6 +91,39 @@ TEST(HookSettings, WhatWasAddedLaterStays) {
   EXPECT_EQ(boost::json::parse(**bare), boost::json::parse(R"({"a":1,"hooks":{"Stop":[{"hooks":[]}]}})"));
 }
 
+// His own handlers beside ours, in a group that we made: before it, behind it, and on both sides.
+TEST(HookSettings, HandlersThatWereAddedToOurGroupsStay) {
+  const std::string mine = R"({"type": "command", "command": "mine"})";
+  const std::string group = R"({"matcher": "Bash", "hooks": [)";
+  for (const bool before : {true, false}) {
+    for (const bool behind : {true, false}) {
+      if (!before && !behind) continue;
+      std::string text = with(FileText("{\n  \"a\": 1\n}\n"));
+      const std::size_t begin = text.find(group) + group.size();
+      if (behind) text.insert(text.find("}]}", begin) + 1, ",\n " + mine);
+      if (before) text.insert(begin, mine + " , ");
+
+      EXPECT_EQ(with(text), text) << "ours is there, with whatever stands beside it";
+      const auto bare = without_groups(text, kHost);
+
+      ASSERT_TRUE(bare && *bare);
+      EXPECT_FALSE((*bare)->contains("lease hook")) << **bare;
+      const std::string left = before && behind ? mine + "," + mine : mine;
+      EXPECT_EQ(boost::json::parse(**bare),
+                boost::json::parse(R"({"a":1,"hooks":{"PreToolUse":[)" + group + left + "]}]}}"))
+          << **bare;
+    }
+  }
+}
+
+TEST(HookSettings, OurHandlerInAnothersGroupIsTakenOutAlone) {
+  const std::string theirs = R"({"hooks":{"Stop":[{"hooks":[{"command":"mine"}]}]}})";
+  std::string text = theirs;
+  text.insert(text.find("]}]}}"), R"(, {"type":"command","command":"lease hook claude-code"})");
+  EXPECT_EQ(without(text), theirs);
+  EXPECT_EQ(without(with(text)), theirs);
+}
+
 TEST(HookSettings, OtherWishesReplaceOurGroupsOnly) {
   const std::string before = with(FileText(R"({"hooks":{"PreToolUse":[{"hooks":[]}]}})"));
   const auto groups = hook_groups(kHost, {.fail_open = true, .reads = true});
