@@ -19,11 +19,6 @@
 namespace leasehold {
 namespace {
 
-bool is_gated(HookMoment moment) {
-  return moment == HookMoment::before_write || moment == HookMoment::before_read ||
-         moment == HookMoment::before_command;
-}
-
 bool is_over(HookMoment moment) {
   return moment == HookMoment::after_write || moment == HookMoment::after_read ||
          moment == HookMoment::after_command;
@@ -61,9 +56,7 @@ HookCall::HookCall(HookHost host, std::string_view payload, std::string cwd, con
 
 HookAnswer HookCall::late_answer() const {
   if (event_ && !may_write(event_->moment)) return {};
-  const bool names_one = event_ && !event_->paths.empty();
-  return unchecked({Code::timeout, "the store did not answer in time."},
-                   names_one ? absolute(event_->paths.front()) : cwd_);
+  return unchecked({Code::timeout, "the store did not answer in time."}, place());
 }
 
 HookAnswer HookCall::answer() {
@@ -76,12 +69,9 @@ HookAnswer HookCall::answer() {
 }
 
 HookAnswer HookCall::decide() {
-  if (!event_) {
-    // Something is about to happen that we do not understand: for all we know a write, if the folder is ours.
-    const auto opened = open_workspace(open_options(cwd_));
-    if (!opened && opened.error().code == Code::not_found) return {.problem = event_.error().message};
-    return unchecked(event_.error(), cwd_);
-  }
+  if (!event_) return not_understood(event_.error());
+  if (is_gated(event_->moment) && !event_->flaw.empty())
+    return not_understood({Code::invalid_argument, event_->flaw});
   if (is_gated(event_->moment)) return at_the_gate();
   if (is_over(event_->moment)) return after();
   return event_->moment == HookMoment::other ? HookAnswer{} : tell();
@@ -106,6 +96,18 @@ OpenOptions HookCall::open_options(const std::string& place) const {
           .only_managed = true,
           .is_brief = true,
           .prefers_server = true};
+}
+
+// Where the folder is that it is about, as far as one can tell.
+std::string HookCall::place() const {
+  return event_ && !event_->paths.empty() ? absolute(event_->paths.front()) : cwd_;
+}
+
+// Something is about to happen that we do not understand: for all we know a write, if the folder is ours.
+HookAnswer HookCall::not_understood(const Error& error) const {
+  const auto opened = open_workspace(open_options(place()));
+  if (!opened && opened.error().code == Code::not_found) return {.problem = error.message};
+  return unchecked(error, place());
 }
 
 // What the tool names, and what its command line is seen to write. The rest of a command line goes on unseen.

@@ -33,6 +33,7 @@ class HookCall {
   HookAnswer decide();
   HookAnswer at_the_gate();
   HookAnswer gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes);
+  HookAnswer not_understood(const Error& error) const;
   std::vector<shell::Write> writes() const;
   std::optional<std::string> change_since_seen(OpenWorkspace& workspace, const std::vector<AskedPath>& asked);
   void note_command() const;
@@ -42,6 +43,7 @@ class HookCall {
   // The project that `place` lies in says what becomes of a write that nobody could check.
   HookAnswer unchecked(const Error& error, const std::string& place) const;
   std::string absolute(const std::string& path) const;
+  std::string place() const;
   OpenOptions open_options(const std::string& place) const;
 
   const HookHost host_;

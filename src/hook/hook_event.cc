@@ -69,9 +69,9 @@ std::string first_of_list(const json::object& object, std::string_view name) {
   return std::string(list.get_array().front().get_string());
 }
 
-std::unexpected<Error> bad(std::string_view what) {
-  return fail(Code::invalid_argument, fmt::format("The hook's input {}.", what));
-}
+std::string sentence(std::string_view what) { return fmt::format("The hook's input {}.", what); }
+
+std::unexpected<Error> bad(std::string_view what) { return fail(Code::invalid_argument, sentence(what)); }
 
 // A host's report in the words of none.
 struct Report {
@@ -212,22 +212,31 @@ HookMoment moment_after(HookMoment before) {
   }
 }
 
-Result<void> look_at_tool(const Report& report, HookEvent& event) {
+// Before or after it.
+void look_at_tool(const Report& report, HookEvent& event) {
   auto call = tool_call(report.tool, *report.arguments, event.host == HookHost::cursor);
-  if (!call) return fail(call.error());
+  if (!call) {
+    event.moment = HookMoment::before_write;
+    event.flaw = call.error().message;
+    return;
+  }
   event.moment = moment_before(*call);
   event.paths = std::move(call->paths);
   event.command = std::move(call->command);
-  if (call->folder.empty()) return {};
+  if (call->folder.empty()) return;
   const bool is_absolute = call->folder.starts_with('/') || event.cwd.empty();
   event.cwd = is_absolute ? call->folder : event.cwd + '/' + call->folder;
-  return {};
 }
 
 // What is in a tool's arguments is the model's own: a notebook, a tree of settings.
 constexpr std::size_t kDepthMax = 500;
 
 }  // namespace
+
+bool is_gated(HookMoment moment) {
+  return moment == HookMoment::before_write || moment == HookMoment::before_read ||
+         moment == HookMoment::before_command;
+}
 
 Result<HookEvent> parse_hook(HookHost host, std::string_view payload) {
   boost::system::error_code error;
@@ -245,10 +254,10 @@ Result<HookEvent> parse_hook(HookHost host, std::string_view payload) {
   if (event.event_name.empty()) return bad("names no event");
   event.session_id = session_name(std::move(event.session_id));
   if (report.is_before_tool || contains(kBeforeTool, event.event_name)) {
-    if (auto looked = look_at_tool(report, event); !looked) return fail(looked.error());
+    look_at_tool(report, event);
   } else if (report.is_after_tool || contains(kAfterTool, event.event_name)) {
-    // What was not understood is over.
-    if (look_at_tool(report, event)) event.moment = moment_after(event.moment);
+    look_at_tool(report, event);
+    event.moment = moment_after(event.moment);
   } else if (const auto* known = std::ranges::find(kEvents, event.event_name, &EventName::name);
              known != std::end(kEvents)) {
     event.moment = known->moment;
@@ -256,7 +265,9 @@ Result<HookEvent> parse_hook(HookHost host, std::string_view payload) {
   // A subagent that is done has a session around it; its main agent goes on.
   if (event.moment == HookMoment::turn_stopped && host == HookHost::opencode && !event.subagent_id.empty())
     event.moment = HookMoment::subagent_stopped;
-  if (event.moment != HookMoment::other && event.session_id.empty()) return bad("names no session");
+  if (event.session_id.empty()) event.flaw = sentence("names no session");
+  // What was not understood is over, or nobody waits for what we say.
+  if (!event.flaw.empty() && !is_gated(event.moment)) event.moment = HookMoment::other;
   return event;
 }
 

@@ -34,10 +34,15 @@ struct HookEvent {
   std::string cwd;
   std::vector<std::string> paths;  // As the host wrote them, but absolute or relative to `cwd`.
   std::string command;             // For a shell. It may hold a patch, whose files are in `paths`.
+  std::string flaw;  // Why nobody can say whose this is or what it does; a sentence. Empty: one can.
 };
 
-// Reads what a host writes to its hooks' standard input. Fields we do not know are passed over.
-// Error: invalid_argument, saying what is missing.
+// Whether the host waits for a yes or no.
+bool is_gated(HookMoment moment);
+
+// Reads what a host writes to its hooks' standard input. Fields we do not know are passed over. What lacks
+// something and asks for no answer is nothing to us.
+// Error: invalid_argument, saying why it cannot be told which event it is.
 Result<HookEvent> parse_hook(HookHost host, std::string_view payload);
 
 }  // namespace leasehold

@@ -77,17 +77,31 @@ TEST(HookEvent, EventsOfALife) {
 
 TEST(HookEvent, WhatIsMissingIsSaid) {
   for (const auto& [payload, says] : std::vector<std::pair<std::string, std::string>>{
-           {"", "is not JSON"},
-           {"[]", "no JSON object"},
-           {"{}", "names no event"},
-           {R"({"hook_event_name":"Stop"})", "names no session"},
-           {tool_call("Write", "{}"), "names no file for Write"},
-           {tool_call("Write", R"({"file_path":7})"), "names no file for Write"},
-           {tool_call("apply_patch", R"({"command":"rm -rf"})"), "names no file"}}) {
+           {"", "is not JSON"}, {"[]", "no JSON object"}, {"{}", "names no event"}}) {
     const auto event = parse_hook(HookHost::claude_code, payload);
     ASSERT_FALSE(event) << payload;
     EXPECT_NE(event.error().message.find(says), std::string::npos) << event.error().message;
   }
+  for (const auto& [payload, says] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"a"}})",
+            "names no session"},
+           {tool_call("Write", "{}"), "names no file for Write"},
+           {tool_call("Write", R"({"file_path":7})"), "names no file for Write"},
+           {tool_call("apply_patch", R"({"command":"rm -rf"})"), "names no file"}}) {
+    const HookEvent event = parsed(HookHost::claude_code, payload);
+    EXPECT_EQ(event.moment, HookMoment::before_write) << payload;
+    EXPECT_NE(event.flaw.find(says), std::string::npos) << event.flaw;
+  }
+}
+
+TEST(HookEvent, WhatAsksForNoAnswerAndNamesNoSessionIsNothingToUs) {
+  for (const std::string name : {"UserPromptSubmit", "Stop", "StopFailure", "SubagentStop", "SessionEnd"}) {
+    const std::string payload = fmt::format(R"({{"hook_event_name":"{}"}})", name);
+    EXPECT_EQ(parsed(HookHost::claude_code, payload).moment, HookMoment::other) << name;
+  }
+  const std::string read =
+      R"({"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"a"}})";
+  EXPECT_EQ(parsed(HookHost::claude_code, read).moment, HookMoment::before_read);
 }
 
 TEST(HookEvent, WritesOfOthers) {

@@ -48,9 +48,7 @@ HookAnswer denial(HookHost host, std::string_view event_name, std::string_view r
 }
 
 HookAnswer allowance(HookHost host, HookMoment moment) {
-  const bool is_asked = moment == HookMoment::before_write || moment == HookMoment::before_read ||
-                        moment == HookMoment::before_command;
-  if (host != HookHost::cursor || !is_asked) return {};
+  if (host != HookHost::cursor || !is_gated(moment)) return {};
   return {.output = R"({"permission":"allow"})"};
 }
 

@@ -358,6 +358,45 @@ TEST_F(HookTest, WhatCannotBeCheckedIsNotWritten) {
   EXPECT_EQ(call("{ not json").output, "");
 }
 
+// Every event of every host that cannot be denied, without the session that it should name.
+TEST_F(HookTest, WhatCannotBeDeniedIsAnsweredBySilence) {
+  const std::pair<HookHost, std::string> reports[] = {
+      {HookHost::claude_code, R"({"hook_event_name":"UserPromptSubmit"})"},
+      {HookHost::claude_code, R"({"hook_event_name":"Stop"})"},
+      {HookHost::claude_code, R"({"hook_event_name":"StopFailure"})"},
+      {HookHost::claude_code, R"({"hook_event_name":"SubagentStop"})"},
+      {HookHost::claude_code, R"({"hook_event_name":"SessionEnd","session_id":7})"},
+      {HookHost::claude_code, R"({"hook_event_name":"SomethingNew"})"},
+      {HookHost::claude_code, R"({"hook_event_name":"PostToolUse","tool_name":"Write","tool_input":{}})"},
+      {HookHost::claude_code,
+       R"({"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"make"}})"},
+      {HookHost::claude_code,
+       R"({"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"a"}})"},
+      {HookHost::codex, R"({"hook_event_name":"Stop"})"},
+      {HookHost::gemini, R"({"hook_event_name":"AfterAgent"})"},
+      {HookHost::copilot, R"({"hook_event_name":"SessionEnd"})"},
+      {HookHost::cursor, R"({"hook_event_name":"stop"})"},
+      {HookHost::opencode, R"({"event":"session.idle"})"},
+      {HookHost::windsurf, R"({"agent_action_name":"post_cascade_response"})"},
+      {HookHost::cline, R"({"hookName":"TaskCancel"})"},
+  };
+  for (const auto& [host, report] : reports) {
+    const HookAnswer answer = call(report, host);
+    EXPECT_EQ(answer.output + answer.complaint, "") << word(host) << report;
+    EXPECT_EQ(answer.exit_status, 0) << word(host) << report;
+  }
+}
+
+TEST_F(HookTest, AWriteThatNamesNoSessionIsDeniedInItsHostsShape) {
+  for (const HookHost host : all_hosts()) {
+    const std::string report =
+        report_of_write({.host = host, .session = "", .root = root(), .subagent = {}}, root() + "/a");
+    const HookAnswer answer = call(report, host);
+    EXPECT_TRUE(mentions(answer.reason, "names no session")) << word(host) << report;
+    EXPECT_FALSE(answer.output.empty() && answer.complaint.empty()) << word(host);
+  }
+}
+
 TEST_F(HookTest, ReadsAreGatedOnlyIfTheProjectWantsIt) {
   const auto read = [&](const std::string& session) {
     return call(fmt::format(
