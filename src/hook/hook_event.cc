@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <span>
 
+#include "hook/surrogates.h"
 #include "hook/tool_call.h"
 
 namespace leasehold {
@@ -228,6 +229,12 @@ void look_at_tool(const Report& report, HookEvent& event) {
   event.cwd = is_absolute ? call->folder : event.cwd + '/' + call->folder;
 }
 
+// Which file a broken name means is the host's secret.
+bool has_broken_name(const HookEvent& event) {
+  const auto is_broken = [](const std::string& text) { return text.contains(kReplacement); };
+  return is_broken(event.cwd) || is_broken(event.command) || std::ranges::any_of(event.paths, is_broken);
+}
+
 // What is in a tool's arguments is the model's own: a notebook, a tree of settings.
 constexpr std::size_t kDepthMax = 500;
 
@@ -243,7 +250,8 @@ Result<HookEvent> parse_hook(HookHost host, std::string_view payload) {
   json::parse_options options;
   options.allow_invalid_utf8 = true;
   options.max_depth = kDepthMax;
-  const json::value value = json::parse(payload, error, {}, options);
+  const std::optional<std::string> mended = without_lone_surrogates(payload);
+  const json::value value = json::parse(mended ? *mended : payload, error, {}, options);
   if (error) return bad(fmt::format("is not JSON: {}", error.message()));
   if (!value.is_object()) return bad("is no JSON object");
 
@@ -265,6 +273,8 @@ Result<HookEvent> parse_hook(HookHost host, std::string_view payload) {
   // A subagent that is done has a session around it; its main agent goes on.
   if (event.moment == HookMoment::turn_stopped && host == HookHost::opencode && !event.subagent_id.empty())
     event.moment = HookMoment::subagent_stopped;
+  if (mended && has_broken_name(event))
+    event.flaw = sentence("has half a character (a lone surrogate) in a path or a command");
   if (event.session_id.empty()) event.flaw = sentence("names no session");
   // What was not understood is over, or nobody waits for what we say.
   if (!event.flaw.empty() && !is_gated(event.moment)) event.moment = HookMoment::other;

@@ -243,6 +243,20 @@ TEST(HookEvent, HooksOfClaudeCodeThatOthersRunAreTheirs) {
   EXPECT_EQ(host(R"("conversation_id":"c")"), HookHost::cursor);
 }
 
+TEST(HookEvent, HalfACharacterMattersOnlyWhereItNamesSomething) {
+  const auto event = [](const std::string& tool, const std::string& input) {
+    return parsed(HookHost::claude_code, tool_call(tool, input));
+  };
+  EXPECT_NE(event("Write", R"({"file_path":"/w/a\ud800"})").flaw.find("lone surrogate"), std::string::npos);
+  EXPECT_NE(event("Bash", R"({"command":"echo > \udc00"})").flaw.find("lone surrogate"), std::string::npos);
+  EXPECT_EQ(event("Write", R"({"file_path":"/w/a","content":"cut \ud83d"})").flaw, "");
+  EXPECT_EQ(event("Write", R"({"file_path":"/w/\ud83d\ude00"})").paths.front(), "/w/\xF0\x9F\x98\x80");
+  EXPECT_EQ(parsed(HookHost::claude_code,
+                   R"({"session_id":"s","hook_event_name":"Stop","last_assistant_message":"\ud83d"})")
+                .moment,
+            HookMoment::turn_stopped);
+}
+
 TEST(HookEvent, DeepArgumentsAreTheToolsOwnAffair) {
   const std::string deep = std::string(300, '[') + std::string(300, ']');
   EXPECT_EQ(

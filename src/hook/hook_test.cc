@@ -397,6 +397,25 @@ TEST_F(HookTest, AWriteThatNamesNoSessionIsDeniedInItsHostsShape) {
   }
 }
 
+TEST_F(HookTest, HalfACharacterInANameIsAnsweredByThePolicyInEveryDialect) {
+  for (const HookHost host : all_hosts()) {
+    const StagedAgent agent = {.host = host, .session = "s", .root = root(), .subagent = {}};
+    for (std::string report :
+         {report_of_write(agent, root() + "/aHALF"), report_of_command(agent, "echo x > HALF")}) {
+      report.replace(report.find("HALF"), 4, R"(\ud800)");
+
+      const HookAnswer denied = call(report, host);
+
+      EXPECT_TRUE(mentions(denied.reason, "lone surrogate")) << word(host) << denied.reason;
+      const HookAnswer form = denial(host, "PreToolUse", "");
+      EXPECT_EQ(denied.exit_status, form.exit_status) << word(host) << " says no in its own way";
+      EXPECT_EQ(denied.output.empty(), form.output.empty()) << word(host);
+    }
+  }
+  write(".leasehold.toml", "gate_fail_open = true\n");
+  EXPECT_EQ(edit("s", R"(a\ud800)"), "");
+}
+
 TEST_F(HookTest, ReadsAreGatedOnlyIfTheProjectWantsIt) {
   const auto read = [&](const std::string& session) {
     return call(fmt::format(
