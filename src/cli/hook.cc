@@ -1,21 +1,32 @@
 #include "hook/hook.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/input.h"
-#include "util/read_file.h"
 
 namespace leasehold {
 namespace {
 
-// Below the time that lease init gives to a host for a decision, and far above what an answer takes.
-constexpr unsigned kSecondsToAnswer = 3;
+using namespace std::chrono_literals;
+using Moment = std::chrono::steady_clock::time_point;
+
+// Below the time that lease init gives to a host for a decision, and far above what an answer takes. A host
+// that does not end its input in time is answered by what it sent.
+constexpr auto kTimeToAnswer = 3s;
+constexpr auto kTimeToRead = 2s;
 
 // What to say when time is up; for the signal handler.
 HookAnswer late;
@@ -26,8 +37,34 @@ void answer_late(int) {
   _exit(late.exit_status);
 }
 
+void answer_late_at(Moment then) {
+  const auto left = std::chrono::ceil<std::chrono::microseconds>(then - std::chrono::steady_clock::now());
+  const auto count = std::max<std::int64_t>(left.count(), 1);
+  constexpr std::int64_t kSecond = 1'000'000;
+  const itimerval timer = {.it_interval = {}, .it_value = {count / kSecond, count % kSecond}};
+  std::signal(SIGALRM, answer_late);
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
 // More than any tool call that a host would pass on.
 constexpr std::size_t kPayloadMax = std::size_t{64} << 20;
+
+// What came until its end or until then. Nothing, if it is more than a host would say or cannot be read: that
+// is no JSON, and answered as such.
+std::string read_input(Moment until) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  while (text.size() <= kPayloadMax) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (poll(&input, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) == 0) return text;
+    const ssize_t count = read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count == 0) return text;
+    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (count < 0 && errno != EINTR && errno != EAGAIN) break;
+  }
+  return {};
+}
 
 // Never any status but that of the answer: for a host, other numbers mean other things.
 Result<int> run(Call& call) {
@@ -35,13 +72,12 @@ Result<int> run(Call& call) {
   if (!host)
     return fail(Code::invalid_argument, "There is no such host. Name one of: " + host_words(", ") + ".");
   const Variables variables = [](const char* name) -> const char* { return std::getenv(name); };
-  // What cannot be read is no JSON, and answered as such.
-  const std::string payload = read_to_end(STDIN_FILENO, kPayloadMax).value_or("");
+  const Moment began = std::chrono::steady_clock::now();
+  const std::string payload = read_input(began + kTimeToRead);
   remember_input(payload);
   HookCall hook(*host, payload, current_folder().value_or("/"), variables);
   late = hook.late_answer();
-  std::signal(SIGALRM, answer_late);
-  alarm(kSecondsToAnswer);
+  answer_late_at(began + kTimeToAnswer);
   const HookAnswer answer = hook.answer();
   alarm(0);
   if (!answer.output.empty()) call.out().print(answer.output + '\n');

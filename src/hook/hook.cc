@@ -105,8 +105,8 @@ std::string HookCall::place() const {
 
 // Something is about to happen that we do not understand: for all we know a write, if the folder is ours.
 HookAnswer HookCall::not_understood(const Error& error) const {
-  const auto opened = open_workspace(open_options(place()));
-  if (!opened && opened.error().code == Code::not_found) return {.problem = error.message};
+  const auto tree = find_workspace(place());
+  if (tree && !tree->managed) return {.problem = error.message};
   return unchecked(error, place());
 }
 

@@ -252,6 +252,7 @@ Result<HookEvent> parse_hook(HookHost host, std::string_view payload) {
   options.max_depth = kDepthMax;
   const std::optional<std::string> mended = without_lone_surrogates(payload);
   const json::value value = json::parse(mended ? *mended : payload, error, {}, options);
+  if (payload.empty()) return bad("is empty");
   if (error) return bad(fmt::format("is not JSON: {}", error.message()));
   if (!value.is_object()) return bad("is no JSON object");
 

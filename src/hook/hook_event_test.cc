@@ -77,7 +77,7 @@ TEST(HookEvent, EventsOfALife) {
 
 TEST(HookEvent, WhatIsMissingIsSaid) {
   for (const auto& [payload, says] : std::vector<std::pair<std::string, std::string>>{
-           {"", "is not JSON"}, {"[]", "no JSON object"}, {"{}", "names no event"}}) {
+           {"", "is empty"}, {"{", "is not JSON"}, {"[]", "no JSON object"}, {"{}", "names no event"}}) {
     const auto event = parse_hook(HookHost::claude_code, payload);
     ASSERT_FALSE(event) << payload;
     EXPECT_NE(event.error().message.find(says), std::string::npos) << event.error().message;

@@ -1,6 +1,7 @@
 // The gate from outside: as a command, as an agent's hook, and as git's.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "scene.h"
 
@@ -94,6 +95,53 @@ TEST_F(Gate, AnAgentsHookIsAnsweredInItsDialect) {
       << denial;
   EXPECT_EQ(as("x", {"hook", "claude-code"}, "no json").exit, 0) << "2 would mean something else";
   EXPECT_EQ(as("x", {"hook", "word-star"}).exit, 64);
+}
+
+// A pipe into a hook that its writer leaves open.
+class OpenInput {
+ public:
+  explicit OpenInput(const std::string& path) {
+    EXPECT_EQ(mkfifo(path.c_str(), S_IRWXU), 0);
+    fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    EXPECT_GE(fd_, 0);
+  }
+  OpenInput(const OpenInput&) = delete;
+  OpenInput& operator=(const OpenInput&) = delete;
+  ~OpenInput() { close(fd_); }
+
+  void send(const std::string& text) const {
+    EXPECT_EQ(::write(fd_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+
+ private:
+  int fd_;
+};
+
+TEST_F(Gate, AHostThatLeavesItsInputOpenIsAnsweredByWhatItSent) {
+  ASSERT_EQ(edit("s1", "src/a.ts"), "");
+  const std::string write = fmt::format(
+      R"({{"session_id":"s2","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"Write",
+         "tool_input":{{"file_path":"{}/src/a.ts"}}}})",
+      root(), root());
+  const std::pair<std::string, std::string> sent[] = {
+      {"", "input is empty"},
+      {write.substr(0, write.size() / 2), "is not JSON: incomplete"},
+      {write, "src/a.ts is leased by claude-code"},
+  };
+  for (const auto& [text, says] : sent) {
+    const std::string pipe = fmt::format("{}/pipe{}", root(), text.size());
+    const OpenInput input(pipe);
+    input.send(text);
+    StartedProgram hook({"/bin/sh", "-c", fmt::format("exec {} hook claude-code < {}", LEASE_BINARY, pipe)},
+                        environment("nobody"), root());
+
+    EXPECT_TRUE(eventually([&] { return !hook.out().empty(); })) << text;
+
+    const Ran ran = hook.wait();
+    EXPECT_EQ(ran.exit, 0) << text;
+    EXPECT_TRUE(contains(ran.out, R"("permissionDecision":"deny")")) << ran.out;
+    EXPECT_TRUE(contains(ran.out, says)) << ran.out;
+  }
 }
 
 TEST_F(Gate, AShellThatWouldWriteAHeldFileIsDeniedAndToldWhoHasIt) {
