@@ -8,6 +8,7 @@
 #include "hook/aftermath.h"
 #include "hook/asked_paths.h"
 #include "hook/reason.h"
+#include "hook/resumed.h"
 #include "hook/stale.h"
 #include "shell/disk_folder.h"
 #include "shell/place.h"
@@ -169,6 +170,11 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   request.wanted.caller.holder = {.owner = owner(), .process = workspace.caller_process()};
   request.wanted.paths = std::move(*wanted);
   request.wanted.attended = true;
+  if (!event_->subagent_id.empty() && !read) {
+    const auto tree = find_workspace(workspace.root());
+    take_back(workspace, request.wanted.caller.holder, main_owner(), request.wanted.paths,
+              tree ? SeenFiles::folder_of(*tree) : std::nullopt);
+  }
   const auto decided = workspace.client()->gate(request);
   if (!decided) return unchecked(decided.error(), workspace.root());
   const auto* denied = std::get_if<Denied>(&decided->decision);
@@ -260,7 +266,7 @@ HookAnswer HookCall::tell() {
       main.owner = main_owner();
       if (event_->subagent_id.empty()) return {};
       return told(client->transfer(
-          {.caller = caller, .which = {.all = true}, .to = main, .note = "its subagent stopped"}));
+          {.caller = caller, .which = {.all = true}, .to = main, .note = note_of_stop(owner())}));
     }
     default:
       return {};

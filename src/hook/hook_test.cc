@@ -171,6 +171,45 @@ TEST_F(HookTest, SubagentsAreOwnersOfTheirOwn) {
   EXPECT_EQ(holders("/a"), "claude-code@s1 ") << "what it had is the main agent's now";
 }
 
+TEST_F(HookTest, ASubagentThatGoesOnHasItsFilesAgain) {
+  write("src/foo.ts", "");
+  write("tests/foo.test.ts", "");
+  ASSERT_EQ(edit("s1", "src/foo.ts", "sub1"), "");
+  ASSERT_EQ(tell("s1", "SubagentStop", "sub1"), "");
+  ASSERT_EQ(holders("/src/foo.ts"), "claude-code@s1 ");
+
+  EXPECT_EQ(edit("s1", "src/foo.ts", "sub1"), "");
+
+  EXPECT_EQ(holders("/src/foo.ts"), "claude-code/sub1@s1 ");
+  EXPECT_EQ(holders("/tests/foo.test.ts"), "claude-code/sub1@s1 ") << "with what goes with it";
+  EXPECT_NE(edit("s1", "src/foo.ts"), "") << "so its main agent has not";
+  ASSERT_EQ(tell("s1", "SubagentStop", "sub1"), "");
+  EXPECT_EQ(write_as("s1", "src/foo.ts", "x"), "") << "until it stops again";
+  EXPECT_EQ(edit("s1", "src/foo.ts", "sub1"), "") << "as often as it goes on";
+}
+
+TEST_F(HookTest, WhatASubagentLeftIsNoOtherAgents) {
+  ASSERT_EQ(edit("s1", "a", "sub1"), "");
+  ASSERT_EQ(tell("s1", "SubagentStop", "sub1"), "");
+  EXPECT_TRUE(mentions(edit("s1", "a", "sub2"), "by claude-code of your own session"));
+  EXPECT_NE(edit("s2", "a", "sub1"), "") << "another session's agent may have the same id";
+  EXPECT_EQ(edit("s1", "a"), "") << "its main agent, as which it may go on";
+  EXPECT_NE(edit("s1", "a", "sub1"), "") << "which is just writing it";
+  EXPECT_EQ(after("s1", "Edit", "a"), "");
+  EXPECT_EQ(holders("/a"), "claude-code@s1 ");
+}
+
+TEST_F(HookTest, WhatItsMainAgentTookByItselfIsNotASubagents) {
+  ASSERT_EQ(edit("s1", "a", "sub1"), "");
+  ASSERT_EQ(tell("s1", "SubagentStop", "sub1"), "");
+  ASSERT_EQ(edit("s1", "b"), "");
+  EXPECT_NE(edit("s1", "b", "sub1"), "");
+  ASSERT_TRUE(open()->client()->release(
+      {.caller = {.holder = {.owner = {"claude-code", "s1"}}}, .which = {.paths = {"/a"}}}));
+  ASSERT_EQ(edit("s1", "a"), "");
+  EXPECT_NE(edit("s1", "a", "sub1"), "") << "it is another lease";
+}
+
 TEST_F(HookTest, APatchIsLetThroughAsAWholeOrNotAtAll) {
   EXPECT_EQ(edit("s1", "b"), "");
   EXPECT_NE(patch("s2", "abc"), "");
