@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/json.hpp>
 
 #include "init/codex_toml.h"
 #include "util/path_text.h"
@@ -66,6 +67,55 @@ bool copilot_trusts(const std::string& root, const Lookup& variables) {
   return text_of(join(home_of(HookHost::copilot, variables), "config.json")).contains('"' + root + '"');
 }
 
+// A setting by which a host's user switches all hooks off. Of several files the first that has it counts.
+struct OffSwitch {
+  HookHost host;
+  std::string_view group;  // Empty: it stands by itself.
+  std::string_view name;
+  bool off;
+  std::vector<std::string_view> project_files;
+};
+const OffSwitch kOffSwitches[] = {
+    {HookHost::claude_code,
+     "",
+     "disableAllHooks",
+     true,
+     {".claude/settings.local.json", ".claude/settings.json"}},
+    {HookHost::gemini, "hooksConfig", "enabled", false, {".gemini/settings.json"}},
+};
+constexpr std::string_view kUserFile = "settings.json";  // In the host's own folder.
+
+std::optional<bool> value_in(const std::string& file, const OffSwitch& one) {
+  namespace json = boost::json;
+  boost::system::error_code error;
+  json::parse_options options;
+  options.allow_comments = true;
+  const json::value value = json::parse(text_of(file), error, {}, options);
+  const json::object* place = error ? nullptr : value.if_object();
+  if (place != nullptr && !one.group.empty()) {
+    const json::value* const group = place->if_contains(one.group);
+    place = group == nullptr ? nullptr : group->if_object();
+  }
+  const json::value* const found = place == nullptr ? nullptr : place->if_contains(one.name);
+  const bool* const flag = found == nullptr ? nullptr : found->if_bool();
+  return flag == nullptr ? std::nullopt : std::optional(*flag);
+}
+
+std::optional<std::string> switched_off(const std::string& root, const OffSwitch& one,
+                                        const Lookup& variables) {
+  std::vector<std::string> files;
+  for (const std::string_view file : one.project_files) files.push_back(join(root, file));
+  files.push_back(join(home_of(one.host, variables), kUserFile));
+  for (const std::string& file : files) {
+    const auto value = value_in(file, one);
+    if (!value) continue;
+    if (*value != one.off) return std::nullopt;
+    return fmt::format("all its hooks are switched off ({}{}{} in {}). Take that out.", one.group,
+                       one.group.empty() ? "" : ".", one.name, in_sentence(file));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> host_problems(const InitRequest& project, HookHost host, const Lookup& variables) {
@@ -85,6 +135,10 @@ std::vector<std::string> host_problems(const InitRequest& project, HookHost host
   for (const WrongPlace& place : kWrongPlaces) {
     if (place.host != host || !text_of(join(root, place.file)).contains("lease hook")) continue;
     problems.push_back(fmt::format("it does not read {}, which calls lease. {}", place.file, again));
+  }
+  for (const OffSwitch& one : kOffSwitches) {
+    if (one.host != host) continue;
+    if (auto problem = switched_off(root, one, variables)) problems.push_back(*std::move(problem));
   }
   const bool is_refused = (host == HookHost::codex && !codex_approved(root, variables)) ||
                           (host == HookHost::copilot && !copilot_trusts(root, variables));

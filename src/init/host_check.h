@@ -8,7 +8,8 @@
 namespace leasehold {
 
 // What a look at the files of a host that calls us finds odd: hooks of another version or other settings,
-// hooks where the host does not look, a user who did not allow them yet, writes that pass unchecked.
+// hooks where the host does not look, hooks that are switched off or that their user did not allow yet,
+// writes that pass unchecked.
 // Sentences, each with what to do.
 std::vector<std::string> host_problems(const InitRequest& project, HookHost host, const Lookup& variables);
 
