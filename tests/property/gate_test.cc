@@ -1,11 +1,12 @@
-// The gate against a plain model of its contract: no sequence of calls, clock steps and deaths gives a second
-// retry, a schedule that moves, a silent skip or a grant against a live owner.
+// The gate against a plain model of its contract: no sequence of calls, restarts, clock steps and deaths
+// gives a second retry, a schedule that moves, a silent skip or a grant against a live owner.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
 #include "support/small_world.h"
+#include "support/stores.h"
 
 namespace leasehold::property {
 namespace {
@@ -16,7 +17,7 @@ constexpr int kAgents = 3;
 constexpr int kPaths = 2;
 const char* const kPath[kPaths] = {"/a", "/b"};
 
-enum class Act { gate, gate_both, acquire, release, die, instruct, end_session, step_wall, pass };
+enum class Act { gate, gate_both, acquire, release, restart, die, instruct, end_session, step_wall, pass };
 
 struct Step {
   Act act{};
@@ -36,6 +37,7 @@ rc::Gen<Step> any_step() {
                                                   {2, Act::gate_both},
                                                   {2, Act::acquire},
                                                   {3, Act::release},
+                                                  {3, Act::restart},
                                                   {1, Act::die},
                                                   {2, Act::instruct},
                                                   {1, Act::end_session},
@@ -58,10 +60,40 @@ struct Expected {
   int life = 0;  // Which process of the worker was heard of last.
 };
 
+// A program that asks, on the store that all share.
+struct Program {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<LeaseManager> manager;
+};
+
 struct Machine {
-  SmallWorld world;
+  ManualClock clock;
+  ToldProbe probe;
+  SeededRandom random;
+  std::unique_ptr<StoreSite> site;
+  Program operators;
+  Program programs[kAgents];
   Expected expected[kAgents][kPaths];
   int lives[kAgents] = {};
+
+  explicit Machine(const std::string& store_name) {
+    for (const StoreFactory& factory : available_stores()) {
+      if (factory.name == store_name) site = factory.make(clock);
+    }
+    start(operators);
+    for (Program& program : programs) start(program);
+  }
+
+  // Whatever it knew is gone; what is in the store counts.
+  void start(Program& program) {
+    program.manager.reset();
+    program.store.reset();
+    program.store = site->open();
+    program.manager =
+        std::make_unique<LeaseManager>(Environment{probe, random}, *program.store, kWorkspace, Policy{});
+  }
+
+  LeaseManager& manager(int agent) { return *programs[agent].manager; }
 
   Caller who(int agent) const {
     Caller one = caller({"agent-" + std::to_string(agent), "s" + std::to_string(agent)});
@@ -78,7 +110,7 @@ struct Machine {
 
   // Nothing: free.
   std::optional<Owner> holder(int path) {
-    const auto board = world.manager.board({.paths = {kPath[path]}});
+    const auto board = operators.manager->board({.paths = {kPath[path]}});
     for (const BoardRow& row : board->rows) {
       if (row.live && row.lease.status == Status::active) return row.lease.holder.owner;
     }
@@ -87,12 +119,12 @@ struct Machine {
 
   Expected& current(int agent, int path) {
     Expected& one = expected[agent][path];
-    if (one.state != Expected::State::fresh && one.drop_at <= world.clock.now()) one = {};
+    if (one.state != Expected::State::fresh && one.drop_at <= clock.now()) one = {};
     return one;
   }
 
   void gate(int agent, const std::vector<int>& paths) {
-    const Time now = world.clock.now();
+    const Time now = clock.now();
     const Owner self = who(agent).holder.owner;
     std::vector<int> missing;
     bool stands = false;
@@ -124,7 +156,7 @@ struct Machine {
       }
     }
 
-    const auto answer = world.manager.gate({.wanted = wants(agent, paths)});
+    const auto answer = manager(agent).gate({.wanted = wants(agent, paths)});
     RC_ASSERT(answer);
     const auto* denied = std::get_if<Denied>(&answer->decision);
     // Told of a loss instead, once: nothing else happens then.
@@ -169,7 +201,7 @@ struct Machine {
   }
 
   void instruct(int agent, int path, Instruction instruction) {
-    const auto found = world.manager.blockers();
+    const auto found = operators.manager->blockers();
     RC_ASSERT(found);
     const Owner worker = who(agent).holder.owner;
     const Expected& one = current(agent, path);
@@ -179,7 +211,7 @@ struct Machine {
     const bool waits = one.state == Expected::State::halted && one.life == lives[agent];
     RC_ASSERT((blocker != found->blockers.end()) == waits);
     if (blocker == found->blockers.end()) return;
-    RC_ASSERT(world.manager.instruct(
+    RC_ASSERT(operators.manager->instruct(
         {.id = blocker->contention.id, .instruction = instruction, .actor = "olga", .reason = "so"}));
     Expected& now = expected[agent][path];
     switch (instruction) {
@@ -188,7 +220,7 @@ struct Machine {
         break;
       case Instruction::abandon:
         now.state = Expected::State::abandoned;
-        now.drop_at = world.clock.now() + 24h;
+        now.drop_at = clock.now() + 24h;
         break;
       default:
         RC_ASSERT(holder(path) == worker);
@@ -203,37 +235,50 @@ struct Machine {
       case Act::gate_both:
         return gate(step.agent, {0, 1});
       case Act::acquire: {
-        const auto answer = world.manager.acquire(wants(step.agent, {step.path}));
+        const auto answer = manager(step.agent).acquire(wants(step.agent, {step.path}));
         RC_ASSERT(answer);
         if (std::holds_alternative<Granted>(answer->decision)) expected[step.agent][step.path] = {};
         return;
       }
       case Act::release:
-        RC_ASSERT(world.manager.release({.caller = who(step.agent), .which = {.paths = {kPath[step.path]}}}));
+        RC_ASSERT(
+            manager(step.agent).release({.caller = who(step.agent), .which = {.paths = {kPath[step.path]}}}));
         return;
+      case Act::restart:
+        return start(programs[step.agent]);
       case Act::die:
         // The next process of the same owner goes on where it stood.
-        world.probe.tell(*who(step.agent).holder.process, Liveness::dead);
+        probe.tell(*who(step.agent).holder.process, Liveness::dead);
         ++lives[step.agent];
         return;
       case Act::instruct:
         return instruct(step.agent, step.path, step.instruction);
       case Act::end_session:
-        RC_ASSERT(world.manager.end_session(who(step.agent)));
+        RC_ASSERT(manager(step.agent).end_session(who(step.agent)));
         for (Expected& one : expected[step.agent]) one = {};
         return;
       case Act::step_wall:
-        world.clock.step_wall(std::chrono::seconds(step.seconds) - 40min);
+        clock.step_wall(std::chrono::seconds(step.seconds) - 40min);
         return;
       case Act::pass:
-        world.clock.advance(std::chrono::seconds(step.seconds));
+        clock.advance(std::chrono::seconds(step.seconds));
     }
   }
 };
 
+void check_contract(const std::string& store_name, const std::vector<Step>& steps) {
+  Machine machine(store_name);
+  for (const Step& step : steps) machine.run(step);
+}
+
 RC_GTEST_PROP(Gate, KeepsItsContract, ()) {
-  Machine machine;
-  for (const Step& step : *rc::gen::container<std::vector<Step>>(any_step())) machine.run(step);
+  check_contract("memory", *rc::gen::container<std::vector<Step>>(any_step()));
+}
+
+// Fewer steps: each restart opens the file anew.
+RC_GTEST_PROP(Gate, KeepsItsContractInAFile, ()) {
+  constexpr int kSize = 40;
+  check_contract("sqlite", *rc::gen::resize(kSize, rc::gen::container<std::vector<Step>>(any_step())));
 }
 
 }  // namespace
