@@ -33,10 +33,15 @@ int refuse(const Call& call, const std::vector<Trespass>& found) {
   return kRefused;
 }
 
+const char* environment(const char* name) { return std::getenv(name); }
+
+Committer committer(Call& call, const OpenWorkspace& workspace) {
+  return {.caller = call.caller(), .agent = host_agent(environment), .process = workspace.caller_process()};
+}
+
 // By the same setting as a write of an agent.
 Result<int> unchecked(const Call& call, const Error& error) {
   const auto place = call.place();
-  const auto environment = [](const char* name) -> const char* { return std::getenv(name); };
   if (!place || !lets_unchecked_writes_pass({.place = *place, .environment = environment}))
     return fail(error.code, error.message + " To commit all the same: git commit --no-verify");
   call.out().note(fmt::format("This commit was not checked (gate_fail_open): {}", error.message));
@@ -51,12 +56,12 @@ Result<int> run(Call& call) {
   if (!workspace && workspace.error().code == Code::not_found) return 0;
   if (!workspace) return unchecked(call, workspace.error());
   if (!before) {
-    const auto released = after_commit(**workspace, call.caller());
+    const auto released = after_commit(**workspace, committer(call, **workspace));
     if (!released) return fail(released.error());
     if (*released > 0) call.out().note(fmt::format("Released {} committed files.", *released));
     return 0;
   }
-  const auto found = before_commit(**workspace, call.caller());
+  const auto found = before_commit(**workspace, committer(call, **workspace));
   if (!found) return unchecked(call, found.error());
   return found->empty() ? 0 : refuse(call, *found);
 }

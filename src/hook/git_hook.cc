@@ -62,9 +62,33 @@ Result<void> in_parts(std::span<const NamedFile> files, const Each& each) {
   return {};
 }
 
+// The caller, and whoever else of those that hold these files is the same agent.
+Result<std::vector<Caller>> callers(OpenWorkspace& workspace, const Committer& who,
+                                    const std::vector<std::string>& keys) {
+  std::vector<Caller> all = {who.caller};
+  if (!who.agent) return all;
+  const auto leases = workspace.client()->leases({.paths = keys});
+  if (!leases) return fail(leases.error());
+  for (const Lease& lease : *leases) {
+    const bool is_known =
+        std::ranges::any_of(all, [&](const Caller& one) { return owns(one, lease.holder.owner); });
+    if (!is_known && who.owns(lease.holder)) all.push_back({.holder = {.owner = lease.holder.owner}});
+  }
+  return all;
+}
+
 }  // namespace
 
-Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Caller& caller) {
+bool Committer::owns(const Holder& holder) const {
+  if (leasehold::owns(caller, holder.owner)) return true;
+  if (!agent) return false;
+  if (!agent->session_id.empty()) return agent->session_id == holder.owner.session_id;
+  const std::string& name = holder.owner.agent_id;
+  const bool is_it = name == agent->name || name.starts_with(std::string(agent->name) + '/');
+  return is_it && process && holder.process == process;
+}
+
+Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Committer& who) {
   const auto files = files_named(workspace, {"git", "diff", "--cached", "--name-only", "--no-renames",
                                              "--ignore-submodules=none", "-z"});
   if (!files) return fail(files.error());
@@ -73,7 +97,7 @@ Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Call
     const auto leases = workspace.client()->leases({.paths = std::move(keys)});
     if (!leases) return fail(leases.error());
     for (const Lease& lease : *leases) {
-      if (owns(caller, lease.holder.owner)) continue;
+      if (who.owns(lease.holder)) continue;
       for (const NamedFile& file : part) {
         if (covers(lease.scope(), {file.key, false})) found.push_back({file.path, lease});
       }
@@ -85,18 +109,22 @@ Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Call
   return found;
 }
 
-Result<std::size_t> after_commit(OpenWorkspace& workspace, const Caller& caller) {
+Result<std::size_t> after_commit(OpenWorkspace& workspace, const Committer& who) {
   const auto files =
       files_named(workspace, {"git", "diff-tree", "--no-commit-id", "--name-only", "--no-renames", "-r",
                               "--root", "-m", "--first-parent", "-z", "HEAD"});
   if (!files) return fail(files.error());
   std::size_t released = 0;
-  const auto done = in_parts(*files, [&](auto, std::vector<std::string> keys) -> Result<void> {
-    auto outcomes = workspace.client()->release({.caller = caller, .which = {.paths = std::move(keys)}});
-    if (!outcomes) return fail(outcomes.error());
-    // Most of them were never held, and some are others'.
-    released += static_cast<std::size_t>(std::ranges::count_if(
-        outcomes->outcomes, [](const Outcome& one) { return !one.error && !one.already; }));
+  const auto done = in_parts(*files, [&](auto, const std::vector<std::string>& keys) -> Result<void> {
+    const auto all = callers(workspace, who, keys);
+    if (!all) return fail(all.error());
+    for (const Caller& caller : *all) {
+      auto outcomes = workspace.client()->release({.caller = caller, .which = {.paths = keys}});
+      if (!outcomes) return fail(outcomes.error());
+      // Most of them were never held, and some are others'.
+      released += static_cast<std::size_t>(std::ranges::count_if(
+          outcomes->outcomes, [](const Outcome& one) { return !one.error && !one.already; }));
+    }
     return {};
   });
   if (!done) return fail(done.error());

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "env/host_agent.h"
 #include "leasehold/open.h"
 #include "leasehold/result.h"
 
@@ -15,11 +16,23 @@ struct Trespass {
   Lease lease;
 };
 
+// Who commits. In an agent's shell that is the agent, whose leases its own hooks took under its own name,
+// whatever LEASE_AGENT and LEASE_SESSION say: these are inherited from around the agent.
+struct Committer {
+  Caller caller;                   // By flags and the environment.
+  std::optional<HostAgent> agent;  // Around us.
+  std::optional<Process> process;  // That agent's.
+
+  // Also what any agent of the agent's session has. An agent that does not tell its shell which session it is
+  // has what its process has.
+  bool owns(const Holder& holder) const;
+};
+
 // Which files of the commit that is being made belong to other live owners: changed, added, deleted and both
 // sides of a rename. Run at the top of the work tree, as git does. Errors: those of git and the store.
-Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Caller& caller);
+Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Committer& who);
 
-// Gives back the caller's leases on the files of the commit that was just made. Returns how many.
-Result<std::size_t> after_commit(OpenWorkspace& workspace, const Caller& caller);
+// Gives back the committer's leases on the files of the commit that was just made. Returns how many.
+Result<std::size_t> after_commit(OpenWorkspace& workspace, const Committer& who);
 
 }  // namespace leasehold

@@ -42,14 +42,17 @@ class GitHookTest : public testing::Test {
     std::ofstream(path) << text;
   }
 
-  static Caller who(const std::string& agent) {
+  static Caller caller(const std::string& agent) {
     return {.holder = {.owner = {agent, "s-" + agent}}, .whole_session = true};
+  }
+  static Committer who(const std::string& agent) {
+    return {.caller = caller(agent), .agent = std::nullopt, .process = std::nullopt};
   }
 
   void acquire(const std::string& agent, const std::string& path, bool subtree = false) const {
     const auto wanted = workspace->wanted({{.path = path, .subtree = subtree}}, {.pairs = false});
     ASSERT_TRUE(wanted);
-    const auto answer = workspace->client()->acquire({.caller = who(agent), .paths = *wanted});
+    const auto answer = workspace->client()->acquire({.caller = caller(agent), .paths = *wanted});
     ASSERT_TRUE(answer && std::holds_alternative<Granted>(answer->decision));
   }
 

@@ -163,6 +163,70 @@ TEST_F(InitGitHooks, ACommitOfAnothersFileIsRefusedAndOnesOwnReleased) {
   EXPECT_EQ(sh("x", "git log -1 --format='%an %cn'").out, "Ann Cyd\n");
 }
 
+// LEASE_AGENT and LEASE_SESSION, set around an agent, are in the environment of its hooks and of its shell.
+TEST_F(InitGitHooks, AnAgentsCommitIsItsOwnWhateverIsSetAroundIt) {
+  install();
+  const auto edit = [&](const std::string& host, const std::string& session, const std::string& tool,
+                        const std::string& input) {
+    return as("ann", {"hook", host},
+              fmt::format(R"({{"session_id":"{}","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"{}",
+                             "tool_input":{}}})",
+                          session, root(), tool, input))
+        .out;
+  };
+  const std::string file = R"({"file_path":"docs/x.md"})";
+  const std::string patch = R"({"command":"*** Begin Patch\n*** Update File: docs/x.md\n*** End Patch"})";
+  const std::string claude = "export CLAUDECODE=1 CLAUDE_CODE_SESSION_ID=";
+  const std::string codex = "export CODEX_THREAD_ID=";
+
+  ASSERT_EQ(edit("claude-code", "s1", "Write", file), "");
+  EXPECT_NE(edit("claude-code", "s2", "Write", file), "") << "two agents are two, whatever both inherited";
+  const Ran refused = commit("ann", claude + "s2;");
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_TRUE(contains(refused.err, "docs/x.md is held by claude-code")) << refused.err;
+  EXPECT_EQ(commit("ann").exit, 1) << "who is no agent is not this one";
+
+  const Ran own = commit("ann", claude + "s1;");
+  EXPECT_EQ(own.exit, 0) << own.err;
+  EXPECT_EQ(as("x", {"ls"}).out, "") << "and gave it back";
+
+  ASSERT_EQ(edit("codex", "t1", "apply_patch", patch), "");
+  EXPECT_EQ(commit("ann", codex + "t2;").exit, 1);
+  EXPECT_EQ(commit("ann", codex + "t1;").exit, 0);
+
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+  EXPECT_EQ(commit("ann", claude + "s1;").exit, 0) << "what its shell took by those names is its own, too";
+  EXPECT_EQ(as("x", {"ls"}).out, "");
+}
+
+// Some agents do not tell their shells which session they are: then it is what their process has.
+TEST_F(InitGitHooks, AnAgentThatDoesNotTellItsSessionCommitsWhatItHas) {
+  install();
+  fs::copy("/bin/bash", root() + "/gemini");
+  write("payload", fmt::format(R"({{"session_id":"g1","cwd":"{}","hook_event_name":"BeforeTool",
+                                    "tool_name":"replace","tool_input":{{"file_path":"docs/x.md"}}}})",
+                               root()));
+  const std::string commit_it =
+      "export GEMINI_CLI=1; echo x >> docs/x.md; git add docs; git commit -q -m more";
+  write("commits", commit_it);
+  write("holds-and-commits", "lease hook gemini < payload; " + commit_it);
+  std::vector<std::string> variables = environment("ann");
+  variables.insert(variables.end(), {"PATH=" + with_lease(), "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=a@b.c",
+                                     "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=a@b.c"});
+
+  const Ran own = StartedProgram({root() + "/gemini", "holds-and-commits"}, variables, root()).wait();
+
+  EXPECT_EQ(own.exit, 0) << own.err;
+  EXPECT_EQ(as("x", {"ls"}).out, "") << "and gave it back";
+
+  write("holds", "lease hook gemini < payload; touch done; while true; do sleep 1; done");
+  StartedProgram holder({root() + "/gemini", "holds"}, variables, root());
+  ASSERT_TRUE(eventually([&] { return fs::exists(root() + "/done"); }));
+  const Ran other = StartedProgram({root() + "/gemini", "commits"}, variables, root()).wait();
+  EXPECT_EQ(other.exit, 1) << "another one's";
+  EXPECT_TRUE(contains(other.err, "docs/x.md is held by gemini")) << other.err;
+}
+
 TEST_F(InitGitHooks, HooksThatWereThereStillDecide) {
   for (const char* const hook : {"#!/bin/sh\necho mine >> ran\ntest ! -e forbidden\n",
                                  "#!/usr/bin/env python3\nimport os, sys\nopen('ran', "
