@@ -85,6 +85,8 @@ class OpenWorkspace {
   virtual bool is_managed() const = 0;  // There are settings or a store; else gates let all pass.
   virtual const std::vector<std::string>& notes() const = 0;  // What was found and not used; for people.
   virtual bool gates_reads() const = 0;  // Setting gate_reads: agents' reads are asked about, too.
+  // Setting gate_stale_read: what another owner changed since an agent saw it is read again before a write.
+  virtual bool gates_stale_reads() const { return true; }
 
   // The key of a path of this machine. Error: invalid_path (docs/library.md).
   virtual Result<std::string> key(const std::string& path, const PathOptions& options = {}) const = 0;

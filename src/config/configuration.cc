@@ -176,6 +176,12 @@ Policy Configuration::policy(std::vector<Setting> stored) {
 
 Policy Configuration::policy_without_store() const { return policy_of({}); }
 
+bool Configuration::is_on(std::string_view name) const {
+  if (const auto known = known_.find(name); known != known_.end()) return known->second.value != 0;
+  const SettingSpec* const spec = find_setting(name);
+  return spec != nullptr && spec->current(built_in_) != 0;
+}
+
 std::string Configuration::fingerprint() const {
   std::string text = "profile=" + profile_.value;
   for (const auto& [name, known] : known_) text += fmt::format(";{}={}", name, known.value);

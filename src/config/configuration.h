@@ -50,6 +50,9 @@ class Configuration {
   // The same while the store was not asked yet.
   Policy policy_without_store() const;
 
+  // A flag by its name, while the store was not asked yet.
+  bool is_on(std::string_view name) const;
+
   // What all sources but the store say, as one line: with equal ones two processes decide alike on one store.
   std::string fingerprint() const;
 

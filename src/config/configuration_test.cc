@@ -152,10 +152,22 @@ TEST_F(Config, EverySettingOfTheTableCanBeSetAndShown) {
     EXPECT_EQ(found->source, "flag");
     if (spec.name != "ttl_max") {
       EXPECT_EQ(found->value, text) << spec.name;
+      if (spec.kind == SettingKind::flag) {
+        EXPECT_FALSE(read()->is_on(spec.name)) << spec.name;
+      }
+      if (spec.name == "gate_stale_read") continue;  // The engine does not go by it.
       Policy policy = read()->policy_without_store();
       EXPECT_EQ(setting_text(spec, spec.current(policy)), text) << spec.name;
     }
   }
+}
+
+TEST_F(Config, AFlagIsAskedByItsName) {
+  EXPECT_TRUE(read()->is_on("gate_stale_read")) << "built-in";
+  EXPECT_FALSE(read()->is_on("gate_reads"));
+  sources_.flags = {{"gate_stale_read", "false"}, {"gate_reads", "true"}};
+  EXPECT_FALSE(read()->is_on("gate_stale_read"));
+  EXPECT_TRUE(read()->is_on("gate_reads"));
 }
 
 TEST(StoredSetting, IsMadeFromWhatPeopleWrite) {

@@ -46,6 +46,10 @@ std::int64_t current_session_life(const Policy& policy) {
   return policy.session_life.value_or(Duration::zero()).count();
 }
 
+// The engine does not go by these: what they say is asked by name (Configuration::is_on).
+void apply_nowhere(Policy&, std::int64_t) {}
+std::int64_t on(const Policy&) { return 1; }
+
 constexpr auto kNumber = SettingKind::number;
 constexpr auto kFlag = SettingKind::flag;
 constexpr auto kDuration = SettingKind::duration;
@@ -182,6 +186,15 @@ constexpr SettingSpec kSpecs[] = {
      "Whether agents' hooks ask about reads, too",
      apply<&Policy::gate_reads>,
      current<&Policy::gate_reads>},
+    {"gate_stale_read",
+     kFlag,
+     "gate_stale_read",
+     {},
+     "",
+     {},
+     "Whether an agent has to read a file again that another owner changed since, before it writes it",
+     apply_nowhere,
+     on},
     {"gate_fail_open",
      kFlag,
      "gate_fail_open",

@@ -195,7 +195,9 @@ std::optional<std::string> HookCall::change_since_seen(OpenWorkspace& workspace,
   SeenFiles seen(*folder, owner());
   std::vector<std::string> paths;
   for (const AskedPath& path : asked) paths.push_back(resolved(path.path));
-  if (auto why = stale_reason(workspace, seen, owner(), paths)) return why;
+  if (workspace.gates_stale_reads()) {
+    if (auto why = stale_reason(workspace, seen, owner(), paths)) return why;
+  }
   for (const std::string& path : paths) seen.note_write_begins(path);
   return std::nullopt;
 }

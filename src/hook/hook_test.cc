@@ -327,6 +327,16 @@ TEST_F(HookTest, AFileThatAnotherChangedSinceItWasSeenIsReadAgainFirst) {
   EXPECT_EQ(edit("s1", "a"), "") << "it is told once";
 }
 
+TEST_F(HookTest, AProjectMayDoWithoutReadingAgain) {
+  write(".leasehold.toml", "gate_stale_read = false\n");
+  write("a", "one");
+  ASSERT_EQ(edit("s3", "other"), "");
+  EXPECT_EQ(after("s1", "Read", "a"), "");
+  ASSERT_EQ(write_as("s2", "a", "two"), "");
+  ASSERT_EQ(tell("s2", "SessionEnd"), "");
+  EXPECT_EQ(edit("s1", "a"), "");
+}
+
 TEST_F(HookTest, AFileThatWasReadAgainIsWrittenAtOnce) {
   write("a", "one");
   ASSERT_EQ(edit("s3", "other"), "");

@@ -13,6 +13,7 @@ std::string_view default_settings() {
 # ttl = "5m"                     # How long a lease lasts that nobody renews.
 # gate_retry = "3m"              # From a denied write to its one retry.
 # gate_reads = false             # Ask about reads, too. (Run lease init again afterwards.)
+# gate_stale_read = true         # Have agents read a file again that another changed since, before they write it.
 # gate_fail_open = false         # Let writes pass that cannot be checked. (Run lease init again afterwards.)
 # git_hook_required = false      # Refuse commits where lease is not installed.
 

@@ -242,7 +242,7 @@ TEST_F(Init, DefaultSettingsShowTheDefaults) {
     const std::string shown = flag != nullptr ? (*flag ? "true" : "false") : *entry.value.as<std::string>();
     EXPECT_EQ(*parse_setting(*spec, shown), spec->current(policy)) << entry.key;
   }
-  EXPECT_EQ(known, 5U);
+  EXPECT_EQ(known, 6U);
 }
 
 TEST_F(Init, AFileThatSomebodyChangedMeanwhileIsNotOverwritten) {

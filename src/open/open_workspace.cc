@@ -128,6 +128,7 @@ class LocalWorkspace final : public OpenWorkspace {
   bool is_managed() const override { return opened_.workspace.managed; }
   const std::vector<std::string>& notes() const override { return opened_.workspace.notes; }
   bool gates_reads() const override { return opened_.configuration->policy_without_store().gate_reads; }
+  bool gates_stale_reads() const override { return opened_.configuration->is_on("gate_stale_read"); }
 
   Result<std::string> key(const std::string& path, const PathOptions& options) const override {
     return key_from_os(opened_.workspace, os_path(path, options));
