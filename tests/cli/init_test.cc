@@ -133,6 +133,51 @@ TEST_F(InitCommand, DoctorSaysWhatKeepsAHostFromAsking) {
   EXPECT_FALSE(contains(trusted, "allowed to run them")) << trusted;
 }
 
+TEST_F(InitCommand, DoctorNamesTheCommandForAHostThatDoesNotAsk) {
+  ASSERT_EQ(as("x", {"init", "--agents", "claude-code"}).exit, 0);
+  for (const std::string host : {"codex", "gemini", "cursor", "windsurf"}) {
+    fs::create_directories(root() + "/." + host);
+    const std::string wires = "lease init --agents " + host;
+    const std::string before = sh("x", "lease doctor").out;
+    EXPECT_TRUE(contains(before, "it is installed and does not ask before it writes. Run: " + wires))
+        << before;
+
+    ASSERT_EQ(sh("x", wires).exit, 0);
+
+    const std::string after = sh("x", "lease doctor").out;
+    EXPECT_FALSE(contains(after, "does not ask before it writes")) << after;
+    EXPECT_TRUE(contains(after, "is leased by " + host)) << after;
+  }
+}
+
+TEST_F(InitCommand, DoctorSeesHooksThatAreSwitchedOff) {
+  ASSERT_EQ(as("x", {"init", "--agents", "claude-code"}).exit, 0);
+  write(".claude/settings.local.json", R"({"disableAllHooks": true})");
+  const std::string off = sh("x", "lease doctor").out;
+  EXPECT_TRUE(
+      contains(off, fmt::format("odd   claude-code  all its hooks are switched off (disableAllHooks in "
+                                "{}/.claude/settings.local.json). Take that out.",
+                                root())))
+      << off;
+  fs::remove(root() + "/.claude/settings.local.json");
+  EXPECT_FALSE(contains(sh("x", "lease doctor").out, "switched off"));
+}
+
+TEST_F(InitCommand, DoctorSaysTheSameInJson) {
+  ASSERT_EQ(as("x", {"init", "--agents", "codex"}).exit, 0);
+  const auto answer = boost::json::parse(sh("x", "lease doctor --json").out);
+  EXPECT_EQ(answer.at("healthy"), true);
+  std::string told;
+  for (const auto& finding : answer.at("findings").as_array()) {
+    if (finding.at("what") != "codex") continue;
+    told += std::string(finding.at("health").as_string()) + ": " +
+            std::string(finding.at("text").as_string()) + "\n";
+  }
+  EXPECT_TRUE(contains(told, "good: it asks before it writes")) << told;
+  EXPECT_TRUE(contains(told, "odd: it seems not to be allowed to run them")) << told;
+  EXPECT_TRUE(contains(told, "say /hooks")) << told;
+}
+
 class InitGitHooks : public InitCommand {
  protected:
   InitGitHooks() {
