@@ -2,16 +2,21 @@
 
 #include <fnmatch.h>
 
+#include <map>
+#include <set>
+
 #include "model/scope.h"
 #include "shell/place.h"
 #include "util/path_text.h"
-#include "util/unique.h"
 
 namespace leasehold {
 namespace {
 
 // More than this one does not edit, one sweeps through.
 constexpr std::size_t kTakenMax = 50;
+
+// So many paths one question may name.
+constexpr std::size_t kListedMax = 500;
 
 struct Looked {
   std::string key;
@@ -25,12 +30,18 @@ bool matches(const shell::Write& write, const std::string& key) {
 // What others have of these.
 Result<std::vector<AskedPath>> held_by_others(OpenWorkspace& workspace, const Owner& owner,
                                               const std::vector<Looked>& all) {
-  std::vector<std::string> keys;
-  for (const Looked& one : all) add_unique(keys, one.key);
-  const auto leases = workspace.client()->leases({.paths = keys});
-  if (!leases) return fail(leases.error());
+  std::set<std::string> keys;
+  for (const Looked& one : all) keys.insert(one.key);
+  std::map<LeaseId, Lease> leases;  // One may be around many.
+  for (auto from = keys.begin(); from != keys.end();) {
+    Listing some;
+    while (from != keys.end() && some.paths.size() < kListedMax) some.paths.push_back(*from++);
+    const auto found = workspace.client()->leases(some);
+    if (!found) return fail(found.error());
+    for (const Lease& lease : *found) leases.emplace(lease.id, lease);
+  }
   std::vector<AskedPath> held;
-  for (const Lease& lease : *leases) {
+  for (const auto& [id, lease] : leases) {
     if (lease.holder.owner == owner || !is_path(lease.path)) continue;
     for (const Looked& one : all) {
       const bool is_below = one.write.subtree && covers({one.key, true}, lease.scope());

@@ -73,6 +73,7 @@ HookAnswer HookCall::decide() {
   if (!event_) return not_understood(event_.error());
   if (is_gated(event_->moment) && !event_->flaw.empty())
     return not_understood({Code::invalid_argument, event_->flaw});
+  if (is_gated(event_->moment) || is_over(event_->moment)) go_on();
   if (is_gated(event_->moment)) return at_the_gate();
   if (is_over(event_->moment)) return after();
   return event_->moment == HookMoment::other ? HookAnswer{} : tell();
@@ -122,6 +123,23 @@ std::vector<shell::Write> HookCall::writes() const {
       event_->command, {.folder = cwd_, .home = home == nullptr ? "" : home, .files = disk});
   add_missing(writes, found.files);
   return writes;
+}
+
+std::optional<SeenFiles> HookCall::seen_files() const {
+  const auto tree = find_workspace(cwd_);
+  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  return folder ? std::optional(SeenFiles(*folder, owner())) : std::nullopt;
+}
+
+// An agent may use a tool after its turn stopped, without a new prompt: a hook of its own kept it going, or a
+// task that ended woke it. Then it is active again, and all it has stays.
+void HookCall::go_on() {
+  auto seen = seen_files();
+  if (!seen || !seen->is_stopped()) return;
+  OpenOptions options = open_options(cwd_);
+  options.create = false;
+  const auto opened = open_workspace(options);
+  if (opened && (*opened)->client()->turn_started(owner())) seen->note_turn(false);
 }
 
 // Each file belongs to the work tree it lies in; what belongs to one is granted together or not at all.
@@ -203,9 +221,7 @@ std::optional<std::string> HookCall::change_since_seen(OpenWorkspace& workspace,
 }
 
 void HookCall::note_command() const {
-  const auto tree = find_workspace(cwd_);
-  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
-  if (folder) SeenFiles(*folder, owner()).note_command_begins();
+  if (auto seen = seen_files()) seen->note_command_begins();
 }
 
 // What a tool call left behind. Nothing that goes wrong here keeps anybody from working.
@@ -253,15 +269,18 @@ HookAnswer HookCall::tell() {
   const Caller caller = {.holder = {.owner = owner(), .process = (*opened)->caller_process()}};
   switch (event_->moment) {
     case HookMoment::turn_started:
+      if (auto seen = seen_files()) seen->note_turn(false);
       return told(client->turn_started(caller.holder.owner));
     case HookMoment::turn_stopped:
+      if (auto seen = seen_files()) seen->note_turn(true);
       return told(client->turn_stopped(caller.holder.owner));
     case HookMoment::turn_failed:
       return told(client->release({.caller = caller, .which = {.all = true}}));
     case HookMoment::session_ended:
-      if (const auto tree = find_workspace(cwd_)) {
-        if (const auto folder = SeenFiles::folder_of(*tree)) SeenFiles(*folder, owner()).forget();
-      }
+      if (const auto seen = seen_files()) seen->forget();
+      // A subagent's own session, which is one of many in that of its main agent.
+      if (!event_->subagent_id.empty())
+        return told(client->release({.caller = caller, .which = {.all = true}}));
       return told(client->end_session(caller));
     case HookMoment::subagent_stopped: {
       Holder main = caller.holder;

@@ -40,6 +40,8 @@ class HookCall {
   HookAnswer after();
   HookAnswer after_command(const std::string& seen_folder, SeenFiles& seen);
   HookAnswer tell();
+  std::optional<SeenFiles> seen_files() const;
+  void go_on();
   // The project that `place` lies in says what becomes of a write that nobody could check.
   HookAnswer unchecked(const Error& error, const std::string& place) const;
   std::string absolute(const std::string& path) const;

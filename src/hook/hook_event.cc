@@ -8,6 +8,7 @@
 
 #include "hook/surrogates.h"
 #include "hook/tool_call.h"
+#include "util/stable_hash.h"
 
 namespace leasehold {
 namespace {
@@ -171,19 +172,22 @@ Report read_report(HookHost host, const json::value& whole) {
   }
 }
 
-// Sessions have names of letters, digits and ".:-"; OpenCode's have other signs, too.
+// Sessions have names of letters, digits and "._:-". Another becomes one of these with a mark of its own: two
+// sessions must not become one.
 std::string session_name(std::string name) {
   constexpr std::size_t kMost = 128;
+  const std::string told = name;
   const auto is_plain = [](char letter) {
     return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
            (letter >= 'A' && letter <= 'Z');
   };
   for (char& letter : name) {
-    if (!is_plain(letter) && letter != '.' && letter != ':') letter = '-';
+    if (!is_plain(letter) && !std::string_view("._:").contains(letter)) letter = '-';
   }
   if (!name.empty() && !is_plain(name.front())) name.insert(0, "s");
-  if (name.size() > kMost) name.resize(kMost);
-  return name;
+  if (name == told && name.size() <= kMost) return name;
+  const std::string mark = "-" + stable_hash({told}).substr(0, 8);
+  return name.substr(0, kMost - mark.size()) + mark;
 }
 
 HookMoment moment_before(const ToolCall& call) {

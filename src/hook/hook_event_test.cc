@@ -269,9 +269,12 @@ TEST(HookEvent, SessionsGetNamesThatLeasesTake) {
     return parsed(HookHost::codex, fmt::format(R"({{"hook_event_name":"Stop","session_id":"{}"}})", id))
         .session_id;
   };
-  EXPECT_EQ(session("ses_e203/x y"), "ses-e203-x-y");
-  EXPECT_EQ(session("-a"), "s-a");
+  EXPECT_EQ(session("ses_e2.0:3-x"), "ses_e2.0:3-x");
+  EXPECT_TRUE(session("e203/x y").starts_with("e203-x-y-"));
+  EXPECT_NE(session("e203/x y"), session("e203 x/y")) << "two sessions stay two";
+  EXPECT_TRUE(session("-a").starts_with("s-a-"));
   EXPECT_EQ(session(std::string(500, 'a')).size(), 128U);
+  EXPECT_NE(session(std::string(500, 'a')), session(std::string(501, 'a')));
 }
 
 }  // namespace

@@ -158,6 +158,51 @@ TEST_F(HookTest, TheSameCallThroughTwoHostsHooksIsOneOwners) {
   EXPECT_EQ(holders("/a"), "copilot@s1 ");
 }
 
+TEST_F(HookTest, WhoUsesAToolAfterItsTurnStoppedIsActiveAgain) {
+  ASSERT_EQ(edit("s1", "a"), "");
+  const auto is_idle = [&] {
+    return open()->client()->leases({.paths = {"/a"}})->front().idle_at.has_value();
+  };
+  for (const char* command : {"true", "touch b"}) {
+    ASSERT_EQ(tell("s1", "Stop"), "");
+    ASSERT_TRUE(is_idle());
+
+    EXPECT_EQ(shell("s1", command), "");
+
+    EXPECT_FALSE(is_idle()) << command;
+  }
+  ASSERT_EQ(tell("s1", "Stop"), "");
+  EXPECT_EQ(shell("s2", "true"), "");
+  EXPECT_TRUE(is_idle()) << "that was another agent";
+}
+
+TEST_F(HookTest, TheEndOfASubagentsSessionIsThatOfNoOther) {
+  const auto report = [&](const std::string& event, const std::string& subagent, const std::string& file) {
+    return call(fmt::format(R"({{"event":"{}","session":"s","subagent":"{}","directory":"{}","tool":"write",
+                               "args":{{"filePath":"{}/{}"}}}})",
+                            event, subagent, root(), root(), file),
+                HookHost::opencode)
+        .output;
+  };
+  ASSERT_EQ(report("tool.execute.before", "", "a"), "");
+  ASSERT_EQ(report("tool.execute.before", "j", "b"), "");
+  ASSERT_EQ(report("tool.execute.before", "k", "c"), "");
+  ASSERT_EQ(holders("/c"), "opencode/k@s ");
+
+  EXPECT_EQ(report("session.deleted", "k", ""), "");
+
+  EXPECT_EQ(holders("/a"), "opencode@s ");
+  EXPECT_EQ(holders("/b"), "opencode/j@s ");
+  EXPECT_EQ(holders("/c"), "");
+}
+
+TEST_F(HookTest, ACommandMayNameMoreFilesThanOneRequest) {
+  for (int i = 0; i < 1'500; ++i) write(fmt::format("o/{}.o", i), "");
+  EXPECT_EQ(shell("s1", "rm o/*.o"), "");
+  ASSERT_EQ(edit("s2", "o/777.o"), "");
+  EXPECT_TRUE(mentions(shell("s1", "rm o/*.o"), "o/777.o"));
+}
+
 TEST_F(HookTest, SubagentsAreOwnersOfTheirOwn) {
   EXPECT_EQ(edit("s1", "a", "sub1"), "");
   const std::string denial = edit("s1", "a", "sub2");
@@ -325,6 +370,19 @@ TEST_F(HookTest, AFileThatAnotherChangedSinceItWasSeenIsReadAgainFirst) {
   EXPECT_TRUE(mentions(told, "Read it again")) << told;
   EXPECT_EQ(holders("/a"), "claude-code@s1 ") << "nobody takes it meanwhile";
   EXPECT_EQ(edit("s1", "a"), "") << "it is told once";
+}
+
+TEST_F(HookTest, WhenAFileWasTakenAwayIsToldToo) {
+  write("a", "one");
+  ASSERT_EQ(edit("s3", "other"), "");
+  EXPECT_EQ(after("s1", "Read", "a"), "");
+  ASSERT_EQ(edit("s2", "a"), "");
+  std::filesystem::remove(root() + "/a");
+  ASSERT_EQ(tell("s2", "SessionEnd"), "");
+
+  const std::string told = edit("s1", "a");
+
+  EXPECT_TRUE(mentions(told, "a was changed by claude-code at 2")) << told;
 }
 
 TEST_F(HookTest, AProjectMayDoWithoutReadingAgain) {

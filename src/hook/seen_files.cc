@@ -29,6 +29,8 @@ constexpr auto kKept = std::chrono::days(3);
 constexpr char kSeen = 's';
 constexpr char kWriteBegins = 'w';
 constexpr char kCommandBegins = 'c';
+constexpr char kStops = 'h';
+constexpr char kGoesOn = 'g';
 
 std::string content_of(const std::string& path, const FileState& state) {
   if (!state.is_there() || state.size > kHashedMax) return {};
@@ -122,6 +124,8 @@ void SeenFiles::read() {
 void SeenFiles::take(char kind, const std::string& path, const SeenFile& seen) {
   if (kind == kCommandBegins) {
     command_began_ = seen.at;
+  } else if (kind == kStops || kind == kGoesOn) {
+    is_stopped_ = kind == kStops;
   } else if (kind == kWriteBegins) {
     begun_[path] = seen.at;
   } else if (kind == kSeen) {
@@ -159,6 +163,10 @@ void SeenFiles::note_write_begins(const std::string& path) { append(kWriteBegins
 
 void SeenFiles::note_command_begins() { append(kCommandBegins, {}, {file_clock_now()}); }
 
+void SeenFiles::note_turn(bool stopped) {
+  if (stopped != is_stopped_) append(stopped ? kStops : kGoesOn, {}, {file_clock_now()});
+}
+
 void SeenFiles::append(char kind, const std::string& path, const SeenFile& seen) {
   if (path.contains('\n')) return;
   take(kind, path, seen);
@@ -174,6 +182,7 @@ void SeenFiles::write_anew() const {
   std::string text;
   for (const auto& [path, seen] : seen_) text += line_of(kSeen, path, seen);
   if (command_began_) text += line_of(kCommandBegins, {}, {*command_began_});
+  if (is_stopped_) text += line_of(kStops, {}, {file_clock_now()});
   // Too many files for this: it begins anew.
   if (text.size() > kBytesMax / 2) text.clear();
   const std::string next = fmt::format("{}.{}", file_, ::getpid());

@@ -57,6 +57,10 @@ class SeenFiles {
   void note_write_begins(const std::string& path);
   void note_command_begins();
 
+  // Whether its turn stopped, as far as it was told, and it has not gone on since.
+  bool is_stopped() const { return is_stopped_; }
+  void note_turn(bool stopped);
+
   // The owner is gone. Takes along what owners left behind who did not say so.
   void forget() const;
 
@@ -72,6 +76,7 @@ class SeenFiles {
   std::map<std::string, SeenFile> seen_;
   std::map<std::string, FileTime> begun_;
   std::optional<FileTime> command_began_;
+  bool is_stopped_ = false;
 };
 
 }  // namespace leasehold

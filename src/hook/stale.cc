@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hook/aftermath.h"
+#include "hook/reason.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
 
@@ -30,16 +31,20 @@ bool may_have_written(const Event& event) {
 
 // The last of the others who had the file since then, or wrote it without having it. Nobody: it was changed
 // by the owner itself, or by somebody who does not ask us, which is not for us to judge.
-std::optional<std::string> who_changed(Client& client, const Owner& owner, const std::string& key,
-                                       FileTime since) {
+struct Change {
+  std::string agent_id;
+  WallTime at;
+};
+std::optional<Change> who_changed(Client& client, const Owner& owner, const std::string& key,
+                                  FileTime since) {
   const auto events =
       client.history({.path = key, .since = std::chrono::floor<std::chrono::microseconds>(since)});
   if (!events) return std::nullopt;
-  std::optional<std::string> who;
+  std::optional<Change> last;
   for (const Event& event : *events) {
-    if (event.owner != owner && may_have_written(event)) who = event.owner.agent_id;
+    if (event.owner != owner && may_have_written(event)) last = {event.owner.agent_id, event.wall};
   }
-  return who;
+  return last;
 }
 
 }  // namespace
@@ -51,15 +56,19 @@ std::optional<std::string> stale_reason(OpenWorkspace& workspace, SeenFiles& see
     if (!known || !seen.has_changed(path)) continue;
     const auto key = workspace.key_if_inside(path, {.literal = true});
     if (!key || !*key) continue;
-    const auto who = who_changed(*workspace.client(), owner, **key, known->at);
+    const auto change = who_changed(*workspace.client(), owner, **key, known->at);
     seen.note(path);
-    if (!who) continue;
-    const std::chrono::nanoseconds modified(known->state.is_there() ? state_of(path).modified_ns : 0);
-    const std::string when =
-        to_rfc3339(WallTime(std::chrono::duration_cast<std::chrono::microseconds>(modified)));
+    if (!change) continue;
+    const FileState now = state_of(path);
+    const std::chrono::nanoseconds modified(now.modified_ns);
+    // Of a file that is gone only the store knows when.
+    const WallTime at = now.is_there()
+                            ? WallTime(std::chrono::duration_cast<std::chrono::microseconds>(modified))
+                            : change->at;
     return fmt::format(
         "Not written yet: {} was changed by {} at {}, after you last saw it. Read it again, then write.",
-        in_sentence((*key)->substr(1)), in_sentence(*who), when);
+        shortened(in_sentence((*key)->substr(1)), 200), shortened(in_sentence(change->agent_id), 60),
+        to_rfc3339(at));
   }
   return std::nullopt;
 }
