@@ -6,6 +6,7 @@
 #include <span>
 
 #include "engine/ownership.h"
+#include "hook/hook_host.h"
 #include "model/scope.h"
 #include "run/capture.h"
 
@@ -62,11 +63,16 @@ Result<void> in_parts(std::span<const NamedFile> files, const Each& each) {
   return {};
 }
 
+// Whether hooks took it: what people name themselves, several may use in one shell.
+bool is_hosts(const Owner& owner) {
+  return host_named(std::string_view(owner.agent_id).substr(0, owner.agent_id.find('/'))).has_value();
+}
+
 // The caller, and whoever else of those that hold these files is the same agent.
 Result<std::vector<Caller>> callers(OpenWorkspace& workspace, const Committer& who,
                                     const std::vector<std::string>& keys) {
   std::vector<Caller> all = {who.caller};
-  if (!who.agent) return all;
+  if (!who.agent && !who.process) return all;
   const auto leases = workspace.client()->leases({.paths = keys});
   if (!leases) return fail(leases.error());
   for (const Lease& lease : *leases) {
@@ -81,11 +87,8 @@ Result<std::vector<Caller>> callers(OpenWorkspace& workspace, const Committer& w
 
 bool Committer::owns(const Holder& holder) const {
   if (leasehold::owns(caller, holder.owner)) return true;
-  if (!agent) return false;
-  if (!agent->session_id.empty()) return agent->session_id == holder.owner.session_id;
-  const std::string& name = holder.owner.agent_id;
-  const bool is_it = name == agent->name || name.starts_with(std::string(agent->name) + '/');
-  return is_it && process && holder.process == process;
+  if (process && holder.process == process && is_hosts(holder.owner)) return true;
+  return agent && !agent->session_id.empty() && agent->session_id == holder.owner.session_id;
 }
 
 Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Committer& who) {

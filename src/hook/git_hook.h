@@ -21,10 +21,10 @@ struct Trespass {
 struct Committer {
   Caller caller;                   // By flags and the environment.
   std::optional<HostAgent> agent;  // Around us.
-  std::optional<Process> process;  // That agent's.
+  std::optional<Process> process;  // Of the nearest agent, which may be another one's child.
 
-  // Also what any agent of the agent's session has. An agent that does not tell its shell which session it is
-  // has what its process has.
+  // Also what any agent of the agent's session has, and what hooks took for its process: not every agent
+  // tells its shell which session it is.
   bool owns(const Holder& holder) const;
 };
 

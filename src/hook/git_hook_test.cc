@@ -107,6 +107,28 @@ TEST_F(GitHookTest, TheFirstCommitOfAllIsOneToo) {
   EXPECT_EQ(trespasses("bob"), "a:ann ");
 }
 
+TEST_F(GitHookTest, WhatHooksTookForItsProcessIsTheCommittersOwn) {
+  const auto process = workspace->own_process();
+  ASSERT_TRUE(process);
+  const auto take = [&](const std::string& agent, const std::string& path) {
+    const Caller holder = {.holder = {.owner = {agent, "s"}, .process = process}};
+    ASSERT_TRUE(workspace->client()->acquire({.caller = holder, .paths = {{.path = path}}}));
+  };
+  take("windsurf", "/a");
+  take("people", "/dir/b c");
+  write("a", "2");
+  write("dir/b c", "2");
+  git({"add", "."});
+  Committer committer = who("x");
+  EXPECT_EQ(before_commit(*workspace, committer)->size(), 2U);
+  committer.process = process;
+
+  const auto found = before_commit(*workspace, committer);
+
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_EQ(found->front().path, "dir/b c") << "several people may use one shell";
+}
+
 TEST_F(GitHookTest, ACommitGivesItsFilesBack) {
   acquire("ann", "a");
   acquire("ann", "dir/b c");

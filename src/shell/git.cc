@@ -203,7 +203,10 @@ class Git {
     const Split taken = split(words_, {.values = "-b -B --orphan --conflict --pathspec-from-file"});
     const Arguments& operands = taken.operands;
     if (taken.has("--pathspec-from-file") || !taken.unclear.empty()) return note_tree();
-    if (operands.empty()) return;
+    if (operands.empty()) {
+      if (taken.has("-f --force")) note_tree();
+      return;
+    }
     if (taken.has("-b -B --orphan") || !exists(operands[0])) {
       // A branch or a commit; more behind it are paths of it.
       if (operands.size() == 1) return note_tree();

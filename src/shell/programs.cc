@@ -77,7 +77,7 @@ constexpr Program kPrograms[] = {
      .why = "where it keeps what was there"},
     {.name = "perl",
      .operands = after_first,
-     .syntax = {.values = "-e -E -M -I -m", .attached = "-i -0 -F"},
+     .syntax = {.values = "-e -E -M -I -m", .attached = "-i -F"},
      .writes_if = "-i",
      .script = "-e -E",
      .backup = "-i",
