@@ -22,8 +22,11 @@ TEST_F(Figures, AreWhatHappened) {
   acquire("bob", "/a");
   ask("DELETE", "/v1/leases/" + id_of(held) + "?agent_id=ann&session_id=s");
   acquire("cyd", "/c");
+  // What happened and what stands now are counted at two moments, both after the fact.
   ASSERT_TRUE(eventually([&] {
-    return contains(ask("GET", "/metrics").body, "lease_endings_total{cause=\"released\"} 1");
+    const std::string body = ask("GET", "/metrics").body;
+    return contains(body, "lease_endings_total{cause=\"released\"} 1") &&
+           contains(body, "lease_active_leases 1");
   })) << ask("GET", "/metrics");
 
   const Reply figures = ask("GET", "/metrics");
