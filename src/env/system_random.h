@@ -1,22 +1,23 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <mutex>
-#include <random>
 
 #include "util/random.h"
 
 namespace leasehold {
 
-// Seeded by the kernel, once. Thread-safe.
+// The kernel's, drawn in stock: two processes that drew the same ids would take each other's leases for their
+// own. Thread-safe.
 class SystemRandom final : public Random {
  public:
-  SystemRandom();
-
   std::uint64_t next() override;
 
  private:
   std::mutex mutex_;
-  std::mt19937_64 generator_;
+  std::array<std::uint64_t, 32> words_{};  // As much as one getrandom(2) never gives in part.
+  std::size_t used_ = words_.size();
 };
 
 }  // namespace leasehold

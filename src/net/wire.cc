@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
+#include <nss.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,6 +16,9 @@
 #include <thread>
 
 #include "util/utf8.h"
+
+// The linker's: not there in a program that is linked statically.
+extern "C" [[gnu::weak]] const char _DYNAMIC[];  // NOLINT(bugprone-reserved-identifier)
 
 namespace leasehold::net {
 namespace {
@@ -103,6 +107,12 @@ struct Resolved {
   int error = 0;
 };
 
+// A program linked statically has only these two ways to look up a name. For others that a machine names in
+// nsswitch.conf glibc would load libraries, and with them a second glibc, perhaps of another version.
+void keep_to_own_lookups() {
+  if (_DYNAMIC == nullptr) __nss_configure_lookup("hosts", "files dns");
+}
+
 std::shared_ptr<Resolved> resolve(const std::string& host, const std::string& port, int flags) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -118,6 +128,7 @@ std::shared_ptr<Resolved> resolve_until(const Endpoint& server, Deadline deadlin
   auto promise = std::make_shared<std::promise<std::shared_ptr<Resolved>>>();
   std::future<std::shared_ptr<Resolved>> answer = promise->get_future();
   std::thread([promise, host = server.host, port = server.port] {
+    keep_to_own_lookups();
     promise->set_value(resolve(host, port, 0));
   }).detach();
   return answer.wait_until(deadline) == std::future_status::ready ? answer.get() : nullptr;

@@ -31,6 +31,16 @@ TEST_F(ExitStatus, Is69ForAStoreThatCannotBeReached) {
   EXPECT_EQ(as("ann", {"acquire", "src/a.ts", "--store", "redis://127.0.0.1:1"}).exit, 69);
 }
 
+// The program is linked statically, so it looks names up by itself.
+TEST_F(ExitStatus, Is69WhereAServersNameLeadsNowhere) {
+  const Ran refused = as("ann", {"acquire", "src/a.ts", "--store", "redis://localhost:1"});
+  EXPECT_EQ(refused.exit, 69);
+  EXPECT_TRUE(contains(refused.err, "Connection refused")) << refused.err;
+  const Ran unknown = as("ann", {"acquire", "src/a.ts", "--store", "redis://nobody.invalid:1"});
+  EXPECT_EQ(unknown.exit, 69);
+  EXPECT_FALSE(contains(unknown.err, "Connection refused")) << unknown.err;
+}
+
 TEST_F(ExitStatus, Is74ForADamagedStore) {
   if (is_served()) GTEST_SKIP() << "there is no embedded store here";
   ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
