@@ -66,13 +66,22 @@ std::optional<Verdict> ProcLiveness::judge_place(const Process& process) const {
   return std::nullopt;
 }
 
-Verdict ProcLiveness::look_in_proc(const Process& process) const {
+Verdict ProcLiveness::look_in_proc(const Process& process) {
+  const auto pid = static_cast<pid_t>(process.pid);
+  const bool is_this_one = pid == ::getpid();
+  if (is_this_one) {
+    const std::lock_guard lock(mutex_);
+    if (own_.pid == pid) return judge(process, own_);
+  }
   if (!proc_.is_own()) {
     return {Liveness::unknown,
             fmt::format("pid {} cannot be seen: no /proc of this pid namespace", process.pid)};
   }
-  const auto pid = static_cast<pid_t>(process.pid);
   const auto found = proc_.stat(pid);
+  if (found && is_this_one) {
+    const std::lock_guard lock(mutex_);
+    own_ = *found;
+  }
   if (found) return judge(process, *found);
   if (found.error() == std::errc::no_such_process) return judge_absent(pid);
   return {Liveness::unknown,

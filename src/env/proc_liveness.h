@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mutex>
+
 #include "env/liveness.h"
 #include "env/machine.h"
 #include "env/processes.h"
@@ -7,7 +9,7 @@
 namespace leasehold {
 
 // Looks at processes in /proc. Says `dead` only on proof: a look that failed, a process that is hidden, on
-// another machine or in another pid namespace is `unknown`. Holds no state beyond what it was made from.
+// another machine or in another pid namespace is `unknown`.
 class ProcLiveness final : public LivenessProbe {
  public:
   explicit ProcLiveness(Machine machine, ProcFolder proc = ProcFolder())
@@ -19,11 +21,13 @@ class ProcLiveness final : public LivenessProbe {
  private:
   // What follows from where the process runs. Nothing: here, so its pid means something.
   std::optional<Verdict> judge_place(const Process& process) const;
-  Verdict look_in_proc(const Process& process) const;
+  Verdict look_in_proc(const Process& process);
   Verdict judge(const Process& process, const ProcessStat& found) const;
 
   Machine machine_;
   ProcFolder proc_;
+  std::mutex mutex_;
+  ProcessStat own_;  // Of this process, once it was looked at. It does not end before the one who asks.
 };
 
 }  // namespace leasehold
