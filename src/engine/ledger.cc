@@ -100,8 +100,10 @@ void Ledger::extend(Lease& lease, const std::string& reason) {
   write(lease, EventType::renewed, Status::active, {{}, reason});
 }
 
-void Ledger::extend_all(const Owner& owner, const std::vector<Lease*>& leases) {
+void Ledger::extend_all(const Owner& owner, std::vector<Lease*> leases) {
   if (leases.empty()) return;
+  // As they were made: so a store has them beside each other.
+  std::ranges::sort(leases, {}, &Lease::id);
   for (Lease* lease : leases) {
     lease->updated_at = now();
     transaction_.put(*lease);

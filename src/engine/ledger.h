@@ -42,7 +42,7 @@ class Ledger {
   void extend(Lease& lease, const std::string& reason);
 
   // One line for a batch of renewals of one owner.
-  void extend_all(const Owner& owner, const std::vector<Lease*>& leases);
+  void extend_all(const Owner& owner, std::vector<Lease*> leases);
 
   // A renewal that was refused: a line of history, and no change.
   void refuse_renewal(const Lease& lease, const std::string& reason);

@@ -70,11 +70,12 @@ Result<Outcomes> renew(Transaction& transaction, const Context& context, const R
   for (Target& target : targets) answer.outcomes.push_back(renew_one(ledger, request, ttl, target));
   // Written in place, so that they are answered as they are stored: an owner may have a hundred thousand.
   std::vector<Lease*> renewed;
+  renewed.reserve(answer.outcomes.size());
   for (Outcome& outcome : answer.outcomes) {
     if (!outcome.error) renewed.push_back(&*outcome.lease);
   }
   if (request.which.all) {
-    ledger.extend_all(request.caller.holder.owner, renewed);
+    ledger.extend_all(request.caller.holder.owner, std::move(renewed));
   } else {
     for (Lease* lease : renewed) ledger.extend(*lease, {});
   }

@@ -98,7 +98,9 @@ std::vector<Target> select(View& view, const Caller& caller, const Selection& wh
   }
   if (!which.ids.empty() || !which.paths.empty()) return targets;
 
-  for (Lease& lease : by_path(view.leases(filter_of_own(caller, which)))) {
+  std::vector<Lease> found = by_path(view.leases(filter_of_own(caller, which)));
+  targets.reserve(found.size());
+  for (Lease& lease : found) {
     if (owns(caller, lease.holder.owner)) targets.push_back({lease.path, std::move(lease)});
   }
   return targets;

@@ -85,35 +85,42 @@ void SqliteTransaction::count_in(const Lease& lease) {
 }
 
 void SqliteTransaction::put(const Lease& lease) {
-  if (!leases_.contains(lease.id.text)) {
-    // Most often nobody read it because it is new.
-    write(lease, kInsertLease);
-    if (connection_.changes() == 1) {
-      count_in(lease);
-      leases_.emplace(lease.id.text, lease);
-      return;
-    }
-    if (!this->lease(lease.id)) throw_corrupt("the id of another workspace's lease");
+  if (const auto known = leases_.find(lease.id.text); known != leases_.end())
+    return update(known->second, lease);
+  // Most often nobody read it because it is new.
+  write(lease, kInsertLease);
+  if (connection_.changes() == 1) {
+    count_in(lease);
+    leases_.emplace(lease.id.text, lease);
+    return;
   }
+  if (!this->lease(lease.id)) throw_corrupt("the id of another workspace's lease");
   update(leases_.at(lease.id.text), lease);
 }
 
 void SqliteTransaction::update(Lease& stored, const Lease& lease) {
-  const bool same = stored.scope() == lease.scope() && stored.holder.owner == lease.holder.owner &&
-                    stored.holder.pr_id == lease.holder.pr_id;
-  if (stored.status == Status::active) --counts_[stored.holder.owner];
-  count_in(lease);
+  const bool same_owner = stored.holder.owner == lease.holder.owner;
   const bool same_status = stored.status == lease.status;
+  if (!same_owner || !same_status || stored.subtree != lease.subtree) {
+    if (stored.status == Status::active) --counts_[stored.holder.owner];
+    count_in(lease);
+  }
+  const bool same_term = stored.expires_at == lease.expires_at && stored.ttl == lease.ttl &&
+                         stored.last_heartbeat_at == lease.last_heartbeat_at &&
+                         stored.renewal_count == lease.renewal_count;
   stored.status = lease.status;
   stored.ended_by = lease.ended_by;
   stored.updated_at = lease.updated_at;
-  if (stored == lease) return write_status(lease);
   stored.expires_at = lease.expires_at;
   stored.ttl = lease.ttl;
   stored.last_heartbeat_at = lease.last_heartbeat_at;
   stored.renewal_count = lease.renewal_count;
-  if (same_status && stored == lease) return write_term(lease);
-  write(lease, same ? kUpdateState : kUpdateLease);
+  const bool same_rest = stored == lease;
+  if (same_rest && same_term) return write_status(lease);
+  if (same_rest && same_status) return write_term(lease);
+  const bool same_place = stored.path == lease.path && stored.subtree == lease.subtree && same_owner &&
+                          stored.holder.pr_id == lease.holder.pr_id;
+  write(lease, same_place ? kUpdateState : kUpdateLease);
   stored = lease;
 }
 
