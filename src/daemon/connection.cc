@@ -49,6 +49,11 @@ std::string head(const Response& response, bool keep_alive) {
   return text;
 }
 
+// Such a client keeps the body back until it is told to go on, or for a second.
+bool asks_first(const http::fields& header) {
+  return beast::iequals(header[http::field::expect], "100-continue");
+}
+
 template <class Stream>
 class Connection {
  public:
@@ -84,7 +89,14 @@ class Connection {
   asio::awaitable<bool> serve_one() {
     RequestParser parser;
     lowest(stream_).expires_after(kTransfer);
-    const auto [failed, count] = co_await http::async_read(stream_, buffer_, parser, kAwait);
+    auto [failed, count] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
+    if (!failed && !parser.is_done()) {
+      const std::string go_on = asks_first(parser.get()) ? "HTTP/1.1 100 Continue\r\n\r\n" : "";
+      const bool written = go_on.empty() || co_await write(go_on);
+      if (!written) co_return false;
+      const auto [failed_later, rest] = co_await http::async_read(stream_, buffer_, parser, kAwait);
+      failed = failed_later;
+    }
     if (failed) {
       const std::optional<Response> response = complaint(failed);
       if (response) co_await write(*response, false);
@@ -104,7 +116,7 @@ class Connection {
     }
     co_await answer(*request, response, stream);
     if (stream) {
-      co_await tell(*stream);
+      co_await tell(*stream, *request);
       co_return false;
     }
     if (message.method() == http::verb::head) response.body.clear();
@@ -138,12 +150,13 @@ class Connection {
     co_return !failed;
   }
 
-  asio::awaitable<void> tell(Teller& teller) {
+  // For as long as who asked may still come in.
+  asio::awaitable<void> tell(Teller& teller, const Request& request) {
     std::string text =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n"
         "X-Accel-Buffering: no\r\nConnection: close\r\n\r\n";
     bool more = true;
-    while (!has_left(socket()) && !(more && server_.is_stopping)) {
+    while (!has_left(socket()) && !(more && server_.is_stopping) && server_.door.admit(peer_, request)) {
       if (!text.empty()) {
         const bool written = co_await write(text);
         if (!written) break;

@@ -8,6 +8,7 @@
 
 #include "daemon/rendering.h"
 #include "daemon/routes.h"
+#include "util/utf8.h"
 #include "wire/answer_json.h"
 #include "wire/request_json.h"
 
@@ -98,6 +99,23 @@ Result<Request> about_one(const Exchange& exchange, Result<Request> (*read)(cons
     if (*token) request->token = *token;
   }
   return request;
+}
+
+// Before `act` for calls whose requests carry no token. A lease keeps its token for life, so nothing changes
+// in between.
+template <class Act>
+auto if_it_matches(const Exchange& exchange, Act act) {
+  return [id = exchange.captured.front(), token = token_from_if_match(exchange.request),
+          act](LeaseManager& manager) -> decltype(act(manager)) {
+    if (!token) return fail(token.error());
+    if (!*token) return act(manager);
+    const auto lease = manager.lease({id});
+    if (!lease) return fail(lease.error());
+    if (**token == lease->token) return act(manager);
+    return fail(Code::stale_token,
+                fmt::format("If-Match names token {}, and the lease on {} has {}. Nothing was changed.",
+                            (*token)->value, in_sentence(lease->path), lease->token.value));
+  };
 }
 
 auto outcomes(Exchange& exchange) {
@@ -291,34 +309,37 @@ Work upgrade_one(Exchange& exchange) {
   const auto caller = bound<ReleaseRequest>(exchange, release_request_from);
   if (!caller) return refuse(caller.error());
   AcquireRequest request = {.caller = caller->caller};
-  return ask(
-      exchange,
-      [request, id = exchange.captured.front()](LeaseManager& manager) -> Result<AcquireAnswer> {
-        const auto lease = manager.lease({id});
-        if (!lease) return fail(lease.error());
-        AcquireRequest wanted = request;
-        wanted.paths = {{.path = lease->path, .subtree = lease->subtree}};
-        return manager.upgrade(wanted);
-      },
-      grant(exchange, 200));
+  return ask(exchange,
+             if_it_matches(
+                 exchange,
+                 [request, id = exchange.captured.front()](LeaseManager& manager) -> Result<AcquireAnswer> {
+                   const auto lease = manager.lease({id});
+                   if (!lease) return fail(lease.error());
+                   AcquireRequest wanted = request;
+                   wanted.paths = {{.path = lease->path, .subtree = lease->subtree}};
+                   return manager.upgrade(wanted);
+                 }),
+             grant(exchange, 200));
 }
 
 Work transfer_one(Exchange& exchange) {
   auto request = about_one(exchange, transfer_request_from);
   if (!request) return refuse(request.error());
   if (auto allowed = check_operator(exchange, *request); !allowed) return refuse(allowed.error());
-  return ask(
-      exchange, [request = *request](LeaseManager& manager) { return manager.transfer(request); },
-      one_outcome(exchange));
+  return ask(exchange,
+             if_it_matches(exchange,
+                           [request = *request](LeaseManager& manager) { return manager.transfer(request); }),
+             one_outcome(exchange));
 }
 
 Work force_release_one(Exchange& exchange) {
   auto request = about_one(exchange, force_release_request_from);
   if (!request) return refuse(request.error());
   if (request->actor.empty()) request->actor = exchange.request.principal.name;
-  return ask(
-      exchange, [request = *request](LeaseManager& manager) { return manager.force_release(request); },
-      one_outcome(exchange));
+  return ask(exchange,
+             if_it_matches(exchange, [request = *request](
+                                         LeaseManager& manager) { return manager.force_release(request); }),
+             one_outcome(exchange));
 }
 
 Work poll(Exchange& exchange) {

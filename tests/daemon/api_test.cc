@@ -221,6 +221,17 @@ TEST_F(Api, TellsWhatHappensAsItHappens) {
   EXPECT_NE(lost.hear_until("\n\n").find("event: snapshot\n"), std::string::npos);
 }
 
+TEST_F(Api, AClientThatAsksFirstIsToldToGoOn) {
+  serve();
+  const std::string body = R"({"agent_id":"ann","session_id":"s","paths":["/a"]})";
+  Line line(socket());
+  line.say("POST /v1/leases HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: " +
+           std::to_string(body.size()) + "\r\n\r\n");
+  EXPECT_EQ(line.reply().status, 100);
+  line.say(body);
+  EXPECT_EQ(line.reply().status, 201);
+}
+
 TEST_F(Api, ABusyRoomRefusesUntilItIsFree) {
   serve();
 

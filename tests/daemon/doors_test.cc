@@ -86,6 +86,9 @@ TEST_F(Doors, ARevokedTokenIsOutAfterSighup) {
   token({"--role", "operator"});
   serve({}, true);
   ASSERT_EQ(over_tcp("GET", "/v1/leases", {}, ann).status, 200);
+  Line listening(port());
+  listening.say(Line::request("GET", "/v1/events", {}, ann + "Accept: text/event-stream\r\n"));
+  ASSERT_TRUE(listening.hear_until("event: snapshot\n").ends_with("snapshot\n"));
   auto variables = environment("operator");
   variables.push_back("LEASE_TOKENS=" + root() + "/tokens.json");
   const How how = {.environment = variables, .out = {}, .cwd = root(), .in = {}};
@@ -96,6 +99,7 @@ TEST_F(Doors, ARevokedTokenIsOutAfterSighup) {
   daemon().signal(SIGHUP);
 
   EXPECT_TRUE(eventually([&] { return over_tcp("GET", "/v1/leases", {}, ann).status == 401; }));
+  EXPECT_TRUE(listening.is_closed()) << "it hears on";
 }
 
 TEST_F(Doors, OtherNamesAndPagesFromElsewhereAreTurnedAway) {

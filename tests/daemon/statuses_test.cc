@@ -128,8 +128,10 @@ TEST_F(Statuses, WhatIsPromisedCanBeHad) {
     const std::string target = "leases/" + lease + "/" + verb;
     post(operation, 403, target, who("bob", body));
     post(operation, 404, std::string("leases/none/") + verb, who("ann", body));
-    if (std::string_view(verb) != "transfer") post(operation, 412, target, who("ann", body), old_token);
+    post(operation, 412, target, who("ann", body), old_token);
   }
+  post("upgrade_lease", 412, "leases/" + lease + "/upgrade", who("ann"), old_token);
+  post("force_release_lease", 412, "leases/" + lease + "/force-release", R"({"reason":"r"})", old_token);
   have("delete_lease", 403, "DELETE", "/v1/leases/" + lease + "?agent_id=bob&session_id=s");
   have("delete_lease", 404, "DELETE", "/v1/leases/none?agent_id=ann&session_id=s");
   have("delete_lease", 412, "DELETE", "/v1/leases/" + lease + "?agent_id=ann&session_id=s", {}, old_token);
