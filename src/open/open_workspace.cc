@@ -13,6 +13,7 @@
 #include "http_client/http_client.h"
 #include "leasehold/open.h"
 #include "manager/lease_manager.h"
+#include "open/open_found.h"
 #include "open/preferring_client.h"
 #include "open/read_configuration.h"
 #include "open/served_socket.h"
@@ -78,26 +79,32 @@ class ServiceOpener {
   std::shared_ptr<Service> service_;
 };
 
-// What a project wrote is read when the workspace is opened, to say at once where it is wrong. The built-in
-// rules are right, and most commands need none: they are made ready when somebody asks.
+// The rules of a project are read when the workspace is opened, to say at once where they are wrong. The
+// built-in ones are right, and made ready when somebody asks: at first those for the files in question, since
+// a command asks once; then all of them.
 class Pairs {
  public:
   Pairs() = default;
-  explicit Pairs(PairRules rules) : rules_(std::move(rules)) {}
+  explicit Pairs(PairRules rules) : all_(std::make_shared<const PairRules>(std::move(rules))) {}
 
-  const PairRules& rules() {
-    std::call_once(once_, [this] {
-      if (rules_) return;
-      auto built_in = pair_rules({}, {});
-      LEASEHOLD_CHECK(built_in);
-      rules_ = *std::move(built_in);
-    });
-    return *rules_;
+  std::shared_ptr<const PairRules> rules_for(const std::vector<std::string>& files) {
+    const std::lock_guard lock(mutex_);
+    if (all_) return all_;
+    if (!std::exchange(was_asked_, true)) return ready(default_pair_rules_for(files));
+    all_ = ready(default_pair_rules());
+    return all_;
   }
 
  private:
-  std::once_flag once_;
-  std::optional<PairRules> rules_;
+  static std::shared_ptr<const PairRules> ready(const std::vector<PairRule>& rules) {
+    auto compiled = PairRules::compile(rules);
+    LEASEHOLD_CHECK(compiled);
+    return std::make_shared<const PairRules>(*std::move(compiled));
+  }
+
+  std::mutex mutex_;  // Guards what follows.
+  std::shared_ptr<const PairRules> all_;
+  bool was_asked_ = false;
 };
 
 struct Opened {
@@ -148,7 +155,8 @@ class LocalWorkspace final : public OpenWorkspace {
       if (!asked.subtree) files.push_back(*key);
       wanted.push_back({.path = std::move(*key), .subtree = asked.subtree});
     }
-    if (options.pairs) add_pairs(wanted, pairs_on_disk(opened_.workspace, opened_.pairs->rules(), files));
+    if (options.pairs)
+      add_pairs(wanted, pairs_on_disk(opened_.workspace, *opened_.pairs->rules_for(files), files));
     return wanted;
   }
 
@@ -241,18 +249,23 @@ std::shared_ptr<Client> served(const std::string& url, const Opened& opened) {
 
 bool lets_unchecked_writes_pass(const OpenOptions& options) {
   const auto workspace = find_workspace(options.place);
-  if (!workspace) return false;
-  const auto configuration = read_configuration(options, *workspace);
+  return workspace && lets_unchecked_writes_pass(options, *workspace);
+}
+
+bool lets_unchecked_writes_pass(const OpenOptions& options, const Workspace& workspace) {
+  const auto configuration = read_configuration(options, workspace);
   return configuration && (*configuration)->policy_without_store().gate_fail_open;
 }
 
 Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options) {
-  Opened opened = {.environment = options.environment};
-  if (!options.place.empty()) {
-    auto workspace = find_workspace(options.place);
-    if (!workspace) return fail(workspace.error());
-    opened.workspace = std::move(*workspace);
-  }
+  if (options.place.empty()) return open_workspace(options, Workspace{});
+  auto workspace = find_workspace(options.place);
+  if (!workspace) return fail(workspace.error());
+  return open_workspace(options, std::move(*workspace));
+}
+
+Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options, Workspace workspace) {
+  Opened opened = {.workspace = std::move(workspace), .environment = options.environment};
   if (options.only_managed && !opened.workspace.managed) {
     return fail(Code::not_found, fmt::format("{} is not managed: there is neither a .leasehold.toml nor a "
                                              "store. To begin: lease init",

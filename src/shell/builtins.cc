@@ -96,7 +96,7 @@ Lines declare(const Call& call) {
     value.text.erase(0, sign + 1);
     value.splits = false;
     if (appends) value = {.why = "variable " + name};
-    call.state.variables[name] = {value};
+    call.state.variables.changed()[name] = {value};
   }
   call.follower.note_success();
   return std::nullopt;
@@ -105,7 +105,7 @@ Lines declare(const Call& call) {
 Lines read_variables(const Call& call) {
   for (const Argument& word : call.rest()) {
     if (word.is_text() && !word.text.starts_with('-')) {
-      call.state.variables[word.text] = {{.why = "variable " + word.text + ", which is read"}};
+      call.state.variables.changed()[word.text] = {{.why = "variable " + word.text + ", which is read"}};
     }
   }
   return Arguments{};
@@ -115,7 +115,7 @@ Lines read_variables(const Call& call) {
 Lines read_lines(const Call& call) {
   const Argument* name = call.words.size() > 1 ? &call.words.back() : nullptr;
   if (name != nullptr && name->is_text()) {
-    call.state.variables[name->text] =
+    call.state.variables.changed()[name->text] =
         call.in ? *call.in : Arguments{{.why = "variable " + name->text + ", which is read"}};
   }
   return Arguments{};
@@ -139,8 +139,8 @@ Lines shift(const Call& call) {
 
 Lines unset(const Call& call) {
   for (const Argument& word : call.rest()) {
-    if (!word.text.starts_with('-')) call.state.variables[word.text] = {};
-    call.state.functions.erase(word.text);
+    if (!word.text.starts_with('-')) call.state.variables.changed()[word.text] = {};
+    call.state.functions.changed().erase(word.text);
   }
   return Arguments{};
 }
@@ -195,8 +195,7 @@ Lines run_plain(const Call& call) {
     rest.erase(rest.begin());
   }
   if (rest.empty()) return Arguments{};
-  auto functions = std::move(call.state.functions);
-  call.state.functions.clear();
+  auto functions = std::exchange(call.state.functions, {});
   Lines out = call.follower.run(std::move(rest), call.state, call.in);
   call.state.functions = std::move(functions);
   return out;

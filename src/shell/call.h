@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include "shell/follower.h"
 
 namespace leasehold::shell {
@@ -11,9 +14,13 @@ struct Call {
   const Arguments& words;
   const Lines& in;
 
-  // What is behind the first `count` words.
+  // What is behind the first `count` words; to be looked at, or to be taken.
+  std::span<const Argument> behind(std::size_t count = 1) const {
+    return std::span(words).subspan(std::min(count, words.size()));
+  }
   Arguments rest(std::size_t count = 1) const {
-    return {words.begin() + static_cast<std::ptrdiff_t>(std::min(count, words.size())), words.end()};
+    const std::span<const Argument> all = behind(count);
+    return {all.begin(), all.end()};
   }
 };
 

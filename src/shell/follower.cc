@@ -183,7 +183,7 @@ Lines Follower::follow_pipeline(const Pipeline& pipeline, State& state, const Li
 
 Lines Follower::follow_command(const Command& command, State& state, Lines in) {
   is_sure_ = false;
-  if (!budget_.spend(1 + static_cast<long>(state.variables.size() / 8))) return std::nullopt;
+  if (!budget_.spend(1 + static_cast<long>(state.variables->size() / 8))) return std::nullopt;
   if (command.kind == Command::Kind::simple) return follow_simple(command, state, in);
   const bool prints = redirect(command, state, in);
   Lines out = follow_kind(command, state, in);
@@ -206,7 +206,7 @@ Lines Follower::follow_kind(const Command& command, State& state, const Lines& i
     case Command::Kind::each:
       return follow_each(command, state, in);
     case Command::Kind::function:
-      state.functions[command.name] = command.definition;
+      state.functions.changed()[command.name] = command.definition;
       is_sure_ = true;
       return Arguments{};
     default:  // A test: only what is run to make its words matters.
@@ -262,28 +262,28 @@ void Follower::assign(const Assignment& assignment, State& state) {
   Arguments values;
   for (const Word& word : assignment.values) {
     if (assignment.is_list) {
-      for (Argument& one : expansion(state).arguments(word)) values.push_back(std::move(one));
+      expansion(state).add_arguments(word, values);
     } else {
       values.push_back(expansion(state).text(word));
     }
   }
   if (assignment.appends) {
-    const auto known = state.variables.find(assignment.name);
-    if (assignment.is_list && known != state.variables.end()) {
+    const auto known = state.variables->find(assignment.name);
+    if (assignment.is_list && known != state.variables->end()) {
       values.insert(values.begin(), known->second.begin(), known->second.end());
     } else {
       values = {{.why = "variable " + assignment.name}};
     }
   }
-  state.variables[assignment.name] = std::move(values);
+  state.variables.changed()[assignment.name] = std::move(values);
 }
 
 Lines Follower::follow_simple(const Command& command, State& state, const Lines& in) {
   Lines read = in;
   Arguments words;
-  for (const Word& word : command.words) {
-    for (Argument& one : expansion(state).arguments(word)) words.push_back(std::move(one));
-  }
+  words.reserve(command.words.size());
+  Expansion expand = expansion(state);
+  for (const Word& word : command.words) expand.add_arguments(word, words);
   const bool prints = redirect(command, state, read);
   if (words.empty()) {
     for (const Assignment& assignment : command.assignments) assign(assignment, state);
@@ -304,10 +304,10 @@ Lines Follower::follow_simple(const Command& command, State& state, const Lines&
     }
   }
   if (!stays) {
-    for (const Assignment& assignment : command.assignments) state.variables.erase(assignment.name);
+    for (const Assignment& assignment : command.assignments) state.variables.changed().erase(assignment.name);
     for (const Assignment& assignment : command.assignments) {
-      if (const auto old = before.find(assignment.name); old != before.end()) {
-        state.variables[assignment.name] = old->second;
+      if (const auto old = before->find(assignment.name); old != before->end()) {
+        state.variables.changed()[assignment.name] = old->second;
       }
     }
   }
@@ -327,7 +327,7 @@ Lines Follower::run(Arguments words, State& state, const Lines& in) {
     note_unseen("which program runs: " + (program.is_tree ? "one that is found" : program.why));
     return std::nullopt;
   }
-  if (const auto function = state.functions.find(program.text); function != state.functions.end()) {
+  if (const auto function = state.functions->find(program.text); function != state.functions->end()) {
     const auto definition = function->second;
     return follow_function(*definition, std::move(words), state, in);
   }
@@ -374,15 +374,13 @@ Lines Follower::follow_branches(const Command& command, State& state, const Line
 
 Lines Follower::follow_each(const Command& command, State& state, const Lines& in) {
   Arguments items;
-  for (const Word& word : command.words) {
-    for (Argument& one : expansion(state).arguments(word)) items.push_back(std::move(one));
-  }
+  for (const Word& word : command.words) expansion(state).add_arguments(word, items);
   if (!command.has_list) items = state.positional;
   Lines out = Arguments{};
   for (const Argument& item : items) {
     if (budget_.is_spent()) break;
     State before = state;
-    state.variables[command.name] = {item};
+    state.variables.changed()[command.name] = {item};
     add(out, follow(command.body, state, in));
     // It may have been left early.
     state = either(std::move(state), std::move(before));
@@ -398,7 +396,7 @@ Lines Follower::follow_loop(const Command& command, State& state, const Lines& i
     for (const Argument& line : *in) {
       if (budget_.is_spent()) break;
       State inside = state;
-      inside.variables[name] = {line};
+      inside.variables.changed()[name] = {line};
       add(out, follow(command.body, inside, std::nullopt));
       state = either(std::move(state), std::move(inside));
     }

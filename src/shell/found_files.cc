@@ -116,9 +116,9 @@ Lines run_find(const Call& call) {
 
 Lines run_xargs(const Call& call) {
   const Split taken =
-      split(call.rest(), {.values = "-I -n -P -L -d -a -s -E --max-args --max-procs --max-lines "
-                                    "--delimiter --arg-file --replace --max-chars --eof",
-                          .operands_end = true});
+      split(call.behind(), {.values = "-I -n -P -L -d -a -s -E --max-args --max-procs --max-lines "
+                                      "--delimiter --arg-file --replace --max-chars --eof",
+                            .operands_end = true});
   Arguments command = taken.operands;
   if (command.empty()) return call.in;
   const Argument unread = {.why = "what xargs reads", .splits = true};

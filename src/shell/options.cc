@@ -7,7 +7,7 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(const Arguments& words, const Syntax& syntax) : words_(words), syntax_(syntax) {}
+  Splitter(std::span<const Argument> words, const Syntax& syntax) : words_(words), syntax_(syntax) {}
 
   Split take() {
     bool only_operands = false;
@@ -62,22 +62,13 @@ class Splitter {
     }
   }
 
-  const Arguments& words_;
+  std::span<const Argument> words_;
   const Syntax& syntax_;
   std::size_t at_ = 0;
   Split split_;
 };
 
 }  // namespace
-
-bool is_listed(std::string_view list, std::string_view item) {
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(' '), list.size());
-    if (list.substr(0, end) == item) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return false;
-}
 
 bool Split::has(std::string_view list) const {
   return std::ranges::any_of(options, [&](const Option& one) { return is_listed(list, one.name); });
@@ -91,6 +82,6 @@ Arguments Split::values(std::string_view list) const {
   return found;
 }
 
-Split split(const Arguments& words, const Syntax& syntax) { return Splitter(words, syntax).take(); }
+Split split(std::span<const Argument> words, const Syntax& syntax) { return Splitter(words, syntax).take(); }
 
 }  // namespace leasehold::shell

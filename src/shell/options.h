@@ -1,11 +1,13 @@
 // The words behind a program's name, as it takes them apart.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "shell/value.h"
+#include "util/word_list.h"
 
 namespace leasehold::shell {
 
@@ -31,8 +33,6 @@ struct Split {
   Arguments values(std::string_view list) const;
 };
 
-bool is_listed(std::string_view list, std::string_view item);
-
-Split split(const Arguments& words, const Syntax& syntax);
+Split split(std::span<const Argument> words, const Syntax& syntax);
 
 }  // namespace leasehold::shell

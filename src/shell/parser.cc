@@ -10,6 +10,9 @@ namespace {
 
 using Words = std::initializer_list<std::string_view>;
 
+// Few commands have more: saves that they grow one by one.
+constexpr std::size_t kWordsUsual = 4;
+
 struct Operator {
   std::string_view symbol;
   Redirection::Kind kind;
@@ -35,6 +38,7 @@ std::optional<Target> assigned_by(const Word& word) {
   if (word.parts.empty() || word.parts[0].kind != Part::Kind::text || word.parts[0].quoted)
     return std::nullopt;
   const std::string& text = word.parts[0].text;
+  if (!text.contains('=')) return std::nullopt;
   const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   std::size_t end = 0;
   while (end < text.size() && is_name(text[end])) ++end;
@@ -63,7 +67,7 @@ class Parser {
   Script script(Words ends) {
     Script script;
     while (true) {
-      while (in_.peek().kind == Token::Kind::newline || in_.peek().is(";")) in_.take();
+      while (in_.peek().kind == Token::Kind::newline || in_.peek().is(";")) in_.skip();
       if (at_end(ends)) return script;
       const std::size_t before = in_.at();
       script.chains.push_back(chain());
@@ -74,7 +78,7 @@ class Parser {
   void expect(std::string_view text) {
     const Token& token = in_.peek();
     if (token.is(text) || token.reads(text)) {
-      in_.take();
+      in_.skip();
     } else {
       in_.give_up("it lacks a \"" + std::string(text) + "\"");
     }
@@ -82,7 +86,7 @@ class Parser {
 
   std::string unexpected() {
     const Token& token = in_.peek();
-    return "a \"" + (token.kind == Token::Kind::word ? token.plain : std::string(token.symbol)) +
+    return "a \"" + std::string(token.kind == Token::Kind::word ? token.word.plain() : token.symbol) +
            "\" stands where none can be";
   }
 
@@ -105,11 +109,11 @@ class Parser {
       } else {
         break;
       }
-      in_.take();
+      in_.skip();
       skip_newlines();
     }
     if (in_.peek().is("&")) {
-      in_.take();
+      in_.skip();
       chain.in_background = true;
     }
     return chain;
@@ -125,12 +129,12 @@ class Parser {
       } else {
         break;
       }
-      in_.take();
+      in_.skip();
     }
     while (true) {
       pipeline.commands.push_back(command());
       if (!in_.peek().is("|") && !in_.peek().is("|&")) return pipeline;
-      in_.take();
+      in_.skip();
       skip_newlines();
     }
   }
@@ -157,19 +161,19 @@ class Parser {
     }
     const Token& token = in_.peek();
     if (token.is("(")) {
-      in_.take();
+      in_.skip();
       command.kind = Command::Kind::subshell;
       command.body = script({")"});
       expect(")");
     } else if (token.reads("{")) {
-      in_.take();
+      in_.skip();
       command.kind = Command::Kind::group;
       command.body = script({"}"});
       expect("}");
     } else if (token.reads("if")) {
       branches(command);
     } else if (token.reads("while") || token.reads("until")) {
-      in_.take();
+      in_.skip();
       command.kind = Command::Kind::loop;
       command.condition = script({"do"});
       body(command);
@@ -178,10 +182,10 @@ class Parser {
     } else if (token.reads("case")) {
       choice(command);
     } else if (token.reads("function")) {
-      in_.take();
-      const std::string name = in_.take().plain;
+      in_.skip();
+      const std::string name(in_.take_word().plain());
       if (in_.peek().is("(")) {
-        in_.take();
+        in_.skip();
         expect(")");
       }
       function(command, name);
@@ -202,27 +206,27 @@ class Parser {
   void branches(Command& command) {
     command.kind = Command::Kind::branches;
     do {
-      in_.take();  // if, elif
+      in_.skip();  // if, elif
       Branch branch = {.condition = script({"then"})};
       expect("then");
       branch.body = script({"elif", "else", "fi"});
       command.branches.push_back(std::move(branch));
     } while (in_.peek().reads("elif"));
     if (in_.peek().reads("else")) {
-      in_.take();
+      in_.skip();
       command.branches.push_back({.body = script({"fi"})});
     }
     expect("fi");
   }
 
   void each(Command& command) {
-    in_.take();
+    in_.skip();
     std::vector<Part> inner;
     if (in_.skip_arithmetic(inner)) {
       command.kind = Command::Kind::loop;
       skip_separators();
       if (in_.peek().reads("{")) {
-        in_.take();
+        in_.skip();
         command.body = script({"}"});
         expect("}");
       } else {
@@ -231,12 +235,12 @@ class Parser {
       return;
     }
     command.kind = Command::Kind::each;
-    command.name = in_.take().plain;
+    command.name = in_.take_word().plain();
     skip_newlines();
     command.has_list = in_.peek().reads("in");
     if (command.has_list) {
-      in_.take();
-      while (in_.peek().kind == Token::Kind::word) command.words.push_back(in_.take().word);
+      in_.skip();
+      while (in_.peek().kind == Token::Kind::word) command.words.push_back(in_.take_word());
     }
     skip_separators();
     body(command);
@@ -244,16 +248,16 @@ class Parser {
 
   void choice(Command& command) {
     command.kind = Command::Kind::choice;
-    in_.take();
-    command.words.push_back(in_.take().word);
+    in_.skip();
+    command.words.push_back(in_.take_word());
     skip_newlines();
     expect("in");
     skip_newlines();
     while (in_.peek().kind != Token::Kind::end && !in_.peek().reads("esac")) {
-      while (in_.peek().kind != Token::Kind::end && !in_.peek().is(")")) in_.take();  // The patterns.
+      while (in_.peek().kind != Token::Kind::end && !in_.peek().is(")")) in_.skip();  // The patterns.
       expect(")");
       command.branches.push_back({.body = script({";;", ";&", ";;&", "esac"})});
-      if (!in_.peek().reads("esac")) in_.take();
+      if (!in_.peek().reads("esac")) in_.skip();
       skip_newlines();
     }
     expect("esac");
@@ -279,23 +283,24 @@ class Parser {
     while (true) {
       if (redirection(command)) continue;
       if (in_.peek().kind != Token::Kind::word) break;
-      Token token = in_.take();
+      Word word = in_.take_word();
       if (command.words.empty()) {
-        if (const auto target = assigned_by(token.word)) {
-          assignment(command, *target, std::move(token.word));
+        if (const auto target = assigned_by(word)) {
+          assignment(command, *target, std::move(word));
           continue;
         }
-        if (!token.plain.empty() && in_.peek().is("(")) {
-          in_.take();
+        if (!word.plain().empty() && in_.peek().is("(")) {
+          in_.skip();
           expect(")");
-          return function(command, token.plain);
+          return function(command, std::string(word.plain()));
         }
-      } else if (const auto target = assigned_by(token.word); target && in_.touches('(')) {
+      } else if (const auto target = assigned_by(word); target && in_.touches('(')) {
         // declare name=(...)
-        assignment(command, *target, std::move(token.word));
+        assignment(command, *target, std::move(word));
         continue;
       }
-      command.words.push_back(std::move(token.word));
+      if (command.words.empty()) command.words.reserve(kWordsUsual);
+      command.words.push_back(std::move(word));
     }
     const bool is_empty =
         command.words.empty() && command.assignments.empty() && command.redirections.empty();
@@ -307,7 +312,7 @@ class Parser {
     word.parts[0].text.erase(0, target.length);
     if (word.parts.size() == 1 && word.parts[0].text.empty() && in_.touches('(')) {
       made.is_list = true;
-      in_.take();
+      in_.skip();
       while (in_.peek().kind == Token::Kind::word || in_.peek().kind == Token::Kind::newline) {
         Token token = in_.take();
         if (token.kind == Token::Kind::word) made.values.push_back(std::move(token.word));
@@ -332,7 +337,7 @@ class Parser {
     if (found == std::end(kOperators)) return false;
     Redirection made = {.kind = found->kind, .fd = found->fd, .both = found->both};
     if (!token.fd.empty()) made.fd = token.fd.front() == '{' ? -1 : std::stoi(token.fd);
-    in_.take();
+    in_.skip();
     Token target = in_.take();
     if (target.kind != Token::Kind::word) {
       in_.give_up("a redirection names no file");
@@ -344,7 +349,7 @@ class Parser {
       in_.expect_text(target.word, found->symbol == "<<-", body);
     } else {
       made.target = std::move(target.word);
-      if (made.kind == Redirection::Kind::duplicate && !is_descriptor(target.plain)) {
+      if (made.kind == Redirection::Kind::duplicate && !is_descriptor(made.target.plain())) {
         made.kind = found->symbol == ">&" ? Redirection::Kind::write : Redirection::Kind::duplicate;
         made.both = made.kind == Redirection::Kind::write;
       }
@@ -354,15 +359,15 @@ class Parser {
   }
 
   // 1, 1-, -
-  static bool is_descriptor(const std::string& text) {
-    return !text.empty() && text.find_first_not_of("0123456789-") == std::string::npos;
+  static bool is_descriptor(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789-") == std::string_view::npos;
   }
 
   void skip_newlines() {
-    while (in_.peek().kind == Token::Kind::newline) in_.take();
+    while (in_.peek().kind == Token::Kind::newline) in_.skip();
   }
   void skip_separators() {
-    while (in_.peek().kind == Token::Kind::newline || in_.peek().is(";")) in_.take();
+    while (in_.peek().kind == Token::Kind::newline || in_.peek().is(";")) in_.skip();
   }
 
   Reader& in_;

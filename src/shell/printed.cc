@@ -85,7 +85,7 @@ Lines name_of(const Call& call) {
 }
 
 Lines whole_path(const Call& call) {
-  const Split taken = split(call.rest(), {});
+  const Split taken = split(call.behind(), {});
   if (taken.operands.size() != 1 || !taken.operands[0].is_text()) return std::nullopt;
   const Lines folder = working_folder(call);
   if (!folder) return std::nullopt;
@@ -94,7 +94,7 @@ Lines whole_path(const Call& call) {
 
 // Some name in the folder for such files, which is nobody's.
 Lines temporary_name(const Call& call) {
-  const Split taken = split(call.rest(), {.values = "-p --tmpdir --suffix"});
+  const Split taken = split(call.behind(), {.values = "-p --tmpdir --suffix"});
   if (!taken.operands.empty() && !taken.operands[0].text.starts_with("/tmp/")) {
     if (!taken.has("-t --tmpdir")) call.follower.note_unseen("mktemp: a name that it makes");
     return std::nullopt;
@@ -106,7 +106,7 @@ Lines temporary_name(const Call& call) {
 }
 
 Lines texts(const Call& call) {
-  const Split taken = split(call.rest(), {});
+  const Split taken = split(call.behind(), {});
   if (!taken.options.empty()) return std::nullopt;
   if (taken.operands.empty()) return call.in;
   if (taken.operands.size() != 1 || !taken.operands[0].is_text()) return std::nullopt;
@@ -118,7 +118,7 @@ Lines texts(const Call& call) {
 
 // Lines of what is read, in whatever order.
 Lines some_lines(const Call& call) {
-  const Split taken = split(call.rest(), {.values = "-n -c -k -t --lines"});
+  const Split taken = split(call.behind(), {.values = "-n -c -k -t --lines"});
   return taken.operands.empty() ? call.in : std::nullopt;
 }
 
@@ -129,8 +129,8 @@ Lines translated(const Call& call) {
 
 Lines matching_files(const Call& call) {
   const Split taken =
-      split(call.rest(), {.values = "-e --regexp -f --file -A -B -C -m --max-count --include --exclude "
-                                    "--exclude-dir -g --glob -t --type"});
+      split(call.behind(), {.values = "-e --regexp -f --file -A -B -C -m --max-count --include --exclude "
+                                      "--exclude-dir -g --glob -t --type"});
   const bool is_rg = call.words[0].text == "rg";
   Arguments files = taken.operands;
   const bool lists_all = taken.has("--files");
@@ -148,7 +148,7 @@ Lines matching_files(const Call& call) {
 }
 
 Lines list(const Call& call) {
-  const Split taken = split(call.rest(), {});
+  const Split taken = split(call.behind(), {});
   if (taken.has("-l -s -i -a -A -R -F -p") || !are_text(taken.operands)) return std::nullopt;
   if (taken.operands.empty()) return trees_of({});
   for (const Argument& file : taken.operands) {
@@ -164,7 +164,7 @@ Lines list(const Call& call) {
 Lines anywhere_here(const Call&) { return trees_of({}); }
 
 Lines tracked_files(const Call& call) {
-  const Split taken = split(call.rest(), {.values = "-x -X"});
+  const Split taken = split(call.behind(), {.values = "-x -X"});
   if (!are_text(taken.operands)) return std::nullopt;
   const bool is_pattern = taken.operands.size() == 1 && taken.operands[0].text.starts_with('*') &&
                           !taken.operands[0].text.contains('/');
@@ -181,7 +181,7 @@ Lines in_work_tree(const Call& call) {
 }
 
 Lines changed_files(const Call& call) {
-  const Split taken = split(call.rest(), {});
+  const Split taken = split(call.behind(), {});
   return taken.has("--name-only") ? in_work_tree(call) : std::nullopt;
 }
 

@@ -1,5 +1,7 @@
 #include "shell/programs.h"
 
+#include <algorithm>
+
 namespace leasehold::shell {
 namespace {
 
@@ -149,6 +151,8 @@ constexpr Program kPrograms[] = {
      .outputs = "-o",
      .suffixes = ".zst"},
 };
+
+static_assert(std::ranges::is_sorted(kPrograms, {}, &Program::name));
 
 constexpr Wrapper kWrappers[] = {
     {.name = "bundle exec"},

@@ -54,7 +54,7 @@ struct Wrapper {
   bool assigns = false;      // NAME=value may stand before the command.
 };
 
-std::span<const Program> file_programs();     // programs.cc
+std::span<const Program> file_programs();     // programs.cc, in the order of their names
 std::span<const Program> project_programs();  // project_programs.cc
 const Wrapper* find_wrapper(std::string_view name);
 
@@ -62,6 +62,6 @@ const Wrapper* find_wrapper(std::string_view name);
 Lines run_program(const Call& call);
 
 // One line of the table. `words`: without the name.
-void run_row(const Program& row, const Call& call, const Arguments& words);
+void run_row(const Program& row, const Call& call, std::span<const Argument> words);
 
 }  // namespace leasehold::shell

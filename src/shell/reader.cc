@@ -1,5 +1,6 @@
 #include "shell/reader.h"
 
+#include <array>
 #include <cctype>
 
 #include "shell/ansi_quote.h"
@@ -15,19 +16,35 @@ constexpr std::string_view kSymbols[] = {"&>>", "<<<", "<<-", ";;&", "&&", "||",
 
 bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_name(char c) { return is_name_start(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool ends_word(char c) { return std::string_view(" \t\n|&;()<>").contains(c); }
+
+// Looked at for every character there is.
+using Characters = std::array<bool, 256>;
+constexpr Characters characters(std::string_view all) {
+  Characters table{};
+  for (const char c : all) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}
+constexpr Characters kEndWord = characters(" \t\n|&;()<>");
+constexpr Characters kEndPlain = characters(" \t\n|&;()<>'\"\\$`");
+constexpr Characters kBeginSymbol = characters("&|;<>()");
+
+bool is_in(const Characters& table, char c) { return table[static_cast<unsigned char>(c)]; }
+
+std::size_t find_any(const Characters& table, std::string_view text, std::size_t from) {
+  while (from < text.size() && !is_in(table, text[from])) ++from;
+  return from;
+}
 
 void add_text(std::vector<Part>& parts, std::string_view text, bool quoted) {
   if (parts.empty() || parts.back().kind != Part::Kind::text || parts.back().quoted != quoted) {
-    parts.push_back({.quoted = quoted});
+    parts.emplace_back().quoted = quoted;
   }
   parts.back().text += text;
 }
 
-bool is_descriptor(const Token& token) {
-  const std::string& text = token.plain;
+bool is_descriptor(std::string_view text) {
   if (text.empty()) return false;
-  if (text.find_first_not_of("0123456789") == std::string::npos) return text.size() < 6;
+  if (text.find_first_not_of("0123456789") == std::string_view::npos) return text.size() < 6;
   return text.size() > 2 && text.front() == '{' && text.back() == '}' && is_name_start(text[1]);
 }
 
@@ -44,20 +61,25 @@ void Reader::give_up(std::string why) {
   pending_.clear();
 }
 
-const Token& Reader::peek() {
-  if (!has_token_) {
-    Token read = next();
-    // Giving up in the middle of a token drops it.
-    token_ = problem_.empty() ? std::move(read) : Token{};
-    has_token_ = true;
-  }
-  return token_;
+void Reader::read_token() {
+  token_.kind = Token::Kind::end;
+  token_.fd.clear();
+  token_.word.parts.clear();
+  next();
+  // Giving up in the middle of a token drops it.
+  if (!problem_.empty()) token_ = Token{};
+  has_token_ = true;
 }
 
 Token Reader::take() {
   peek();
   has_token_ = false;
   return std::move(token_);
+}
+
+Word Reader::take_word() {
+  skip();
+  return std::move(token_.word);
 }
 
 void Reader::skip_blanks() {
@@ -73,36 +95,28 @@ void Reader::skip_blanks() {
   if (now() == '#') at_ = std::min(text_.find('\n', at_), text_.size());
 }
 
-Token Reader::next() {
+void Reader::next() {
   skip_blanks();
-  Token token;
-  if (at_end()) {
-    read_here_documents();
-    return token;
-  }
+  if (at_end()) return read_here_documents();
   if (now() == '\n') {
     ++at_;
-    token.kind = Token::Kind::newline;
-    read_here_documents();
-    return token;
+    token_.kind = Token::Kind::newline;
+    return read_here_documents();
   }
-  if (next_symbol(token)) return token;
-  read_word(token);
-  if ((now() == '<' || now() == '>') && is_descriptor(token)) {
-    Token symbol;
-    if (next_symbol(symbol)) {
-      symbol.fd = token.plain;
-      return symbol;
-    }
+  if (next_symbol(token_)) return;
+  read_word(token_);
+  if ((now() == '<' || now() == '>') && is_descriptor(token_.word.plain()) && next_symbol(token_)) {
+    token_.fd = token_.word.plain();
+    token_.word.parts.clear();
   }
-  return token;
 }
 
 bool Reader::next_symbol(Token& token) {
-  if (!std::string_view("&|;<>()").contains(now())) return false;
-  if (starts_with("<(") || starts_with(">(")) return false;
+  const char first = now();
+  if (!is_in(kBeginSymbol, first)) return false;
+  if ((first == '<' || first == '>') && now(1) == '(') return false;
   for (const std::string_view symbol : kSymbols) {
-    if (!starts_with(symbol)) continue;
+    if (symbol[0] != first || !starts_with(symbol)) continue;
     token.kind = Token::Kind::symbol;
     token.symbol = symbol;
     at_ += symbol.size();
@@ -126,7 +140,7 @@ void Reader::read_word(Token& token) {
       if (end == std::string_view::npos) return give_up("a ( is not closed");
       add_text(parts, text_.substr(at_, end + 1 - at_), false);
       at_ = end + 1;
-    } else if (ends_word(c)) {
+    } else if (is_in(kEndWord, c)) {
       break;
     } else if (c == '\'') {
       read_single_quoted(parts);
@@ -145,12 +159,11 @@ void Reader::read_word(Token& token) {
     } else if (c == '`') {
       read_backquoted(parts, false);
     } else {
-      const std::size_t end = std::min(text_.find_first_of(" \t\n|&;()<>'\"\\$`", at_ + 1), text_.size());
+      const std::size_t end = find_any(kEndPlain, text_, at_ + 1);
       add_text(parts, text_.substr(at_, end - at_), false);
       at_ = end;
     }
   }
-  if (parts.size() == 1 && parts[0].kind == Part::Kind::text && !parts[0].quoted) token.plain = parts[0].text;
 }
 
 void Reader::read_single_quoted(std::vector<Part>& parts) {

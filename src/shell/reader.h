@@ -15,12 +15,9 @@ struct Token {
   std::string_view symbol;  // && | ( >> ...
   std::string fd;           // What stands right in front of a redirection: "2", "{name}".
   Word word;
-  // The word as it stands there, if no quote, escape or expansion is in it: only such can be a word of the
-  // language.
-  std::string plain;
 
   bool is(std::string_view text) const { return kind == Kind::symbol && symbol == text; }
-  bool reads(std::string_view text) const { return kind == Kind::word && plain == text; }
+  bool reads(std::string_view text) const { return kind == Kind::word && word.plain() == text; }
 };
 
 // Nests no deeper than this, in all that is inside one another.
@@ -31,8 +28,17 @@ class Reader {
  public:
   explicit Reader(std::string_view text, std::size_t at = 0, int depth = 0);
 
-  const Token& peek();
+  const Token& peek() {
+    if (!has_token_) read_token();
+    return token_;
+  }
+  // The token that peek() shows, or of it only the word; or nothing of it.
   Token take();
+  Word take_word();
+  void skip() {
+    peek();
+    has_token_ = false;
+  }
 
   // Whether `c` stands right behind the token just taken.
   bool touches(char c) const { return !has_token_ && now() == c; }
@@ -64,7 +70,8 @@ class Reader {
   bool at_end() const { return at_ >= text_.size(); }
 
   void skip_blanks();
-  Token next();
+  void read_token();
+  void next();
   bool next_symbol(Token& token);
   void read_word(Token& token);
   void read_quoted(std::vector<Part>& parts, bool is_here_document = false);

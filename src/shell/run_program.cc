@@ -37,11 +37,12 @@ constexpr std::string_view kProgramFolders[] = {"/bin",  "/usr/bin",  "/usr/loca
 bool is_reader(std::string_view name) { return std::ranges::binary_search(kReaders, name); }
 
 const Program* find_program(std::string_view name) {
-  for (const auto table : {file_programs(), project_programs()}) {
-    const auto found = std::ranges::find(table, name, &Program::name);
-    if (found != table.end()) return &*found;
-  }
-  return nullptr;
+  const auto files = file_programs();
+  const auto file = std::ranges::lower_bound(files, name, {}, &Program::name);
+  if (file != files.end() && file->name == name) return &*file;
+  const auto projects = project_programs();
+  const auto project = std::ranges::find(projects, name, &Program::name);
+  return project == projects.end() ? nullptr : &*project;
 }
 
 // The name that the tables know a program by; empty: it is a file of its own.
@@ -61,7 +62,7 @@ std::string without_version(const std::string& name) {
   return name.starts_with("python3.") ? "python3" : name;
 }
 
-Lines run_wrapped(const Wrapper& wrapper, const Call& call, const Arguments& words) {
+Lines run_wrapped(const Wrapper& wrapper, const Call& call, std::span<const Argument> words) {
   const Split taken = split(words, {.values = wrapper.values, .operands_end = true});
   for (const Argument& file : taken.values(wrapper.outputs)) call.follower.note_write(call.state, file);
   for (const Argument& folder : taken.values(wrapper.folder)) {
@@ -84,14 +85,14 @@ struct Subcommand {
 
 // The first word that is no option belongs to the name of programs like npm.
 Subcommand subcommand(const std::string& name, const Call& call, const Program* base) {
-  const Arguments words = call.rest();
+  const std::span<const Argument> words = call.behind();
   const Syntax syntax = base != nullptr ? base->syntax : Syntax();
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     if (is_listed(syntax.values, text)) {
       ++i;
     } else if (words[i].is_text() && (!text.starts_with('-') || text == "-m")) {
-      Subcommand found = {.name = name, .words = words};
+      Subcommand found = {.name = name, .words = call.rest()};
       found.name += ' ';
       found.name += text;
       found.words.erase(found.words.begin() + static_cast<std::ptrdiff_t>(i));
@@ -101,23 +102,39 @@ Subcommand subcommand(const std::string& name, const Call& call, const Program* 
   return {};
 }
 
-Lines run_named(const std::string& name, const Call& call) {
-  if (const Special* special = find_special(name)) return special->run(call);
-  if (is_reader(name)) return printed_by(name, call);  // Most are, so they go first.
-  if (const Wrapper* wrapper = find_wrapper(name)) return run_wrapped(*wrapper, call, call.rest());
-  const Program* row = find_program(name);
+// What the tables have under a name; one of these at most.
+struct Known {
+  const Special* special = nullptr;
+  bool only_reads = false;
+  const Program* row = nullptr;
+
+  bool is_anything() const { return special != nullptr || only_reads || row != nullptr; }
+};
+
+Known look_up(std::string_view name) {
+  if (const Special* special = find_special(name)) return {.special = special};
+  if (is_reader(name)) return {.only_reads = true};
+  return {.row = find_program(name)};
+}
+
+Lines run_named(const std::string& name, const Known& known, const Call& call) {
+  if (known.special != nullptr) return known.special->run(call);
+  if (known.only_reads) return printed_by(name, call);
+  if (const Wrapper* wrapper = find_wrapper(name)) return run_wrapped(*wrapper, call, call.behind());
   // Those that have commands of their own cannot be seen through without one.
-  const bool has_commands = row == nullptr || row->unseen_if == "*";
-  const Subcommand sub = has_commands ? subcommand(name, call, row) : Subcommand();
-  if (const Wrapper* wrapper = find_wrapper(sub.name)) return run_wrapped(*wrapper, call, sub.words);
-  if (const Program* found = find_program(sub.name)) {
-    run_row(*found, call, sub.words);
-  } else if (row != nullptr) {
-    run_row(*row, call, call.rest());
-  } else {
+  if (known.row == nullptr || known.row->unseen_if == "*") {
+    const Subcommand sub = subcommand(name, call, known.row);
+    if (const Wrapper* wrapper = find_wrapper(sub.name)) return run_wrapped(*wrapper, call, sub.words);
+    if (const Program* found = find_program(sub.name)) {
+      run_row(*found, call, sub.words);
+      return printed_by(name, call);
+    }
+  }
+  if (known.row == nullptr) {
     call.follower.note_unseen(name + " is not known");
     return std::nullopt;
   }
+  run_row(*known.row, call, call.behind());
   return printed_by(name, call);
 }
 
@@ -132,10 +149,9 @@ Lines run_program(const Call& call) {
   }
   // Asked about itself, a program does nothing else.
   if (call.words.size() == 2 && is_listed("--version --help", call.words[1].text)) return std::nullopt;
-  if (is_reader(name) || find_program(name) != nullptr || find_special(name) != nullptr) {
-    return run_named(name, call);
-  }
-  return run_named(without_version(name), call);
+  if (const Known known = look_up(name); known.is_anything()) return run_named(name, known, call);
+  const std::string bare = without_version(name);
+  return run_named(bare, look_up(bare), call);
 }
 
 }  // namespace leasehold::shell

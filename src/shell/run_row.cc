@@ -21,7 +21,7 @@ std::vector<std::string_view> items(std::string_view list) {
 
 class Row {
  public:
-  Row(const Program& row, const Call& call, const Arguments& words)
+  Row(const Program& row, const Call& call, std::span<const Argument> words)
       : row_(row), call_(call), split_(split(words, row.syntax)) {}
 
   void run() {
@@ -203,6 +203,8 @@ class Row {
 
 }  // namespace
 
-void run_row(const Program& row, const Call& call, const Arguments& words) { Row(row, call, words).run(); }
+void run_row(const Program& row, const Call& call, std::span<const Argument> words) {
+  Row(row, call, words).run();
+}
 
 }  // namespace leasehold::shell

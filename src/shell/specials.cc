@@ -13,7 +13,7 @@ namespace {
 // Its programs can write and run what they like; most only print.
 Lines run_awk(const Call& call) {
   const Split taken =
-      split(call.rest(), {.values = "-F -v -f --file --field-separator --assign -i --include"});
+      split(call.behind(), {.values = "-F -v -f --file --field-separator --assign -i --include"});
   if (taken.has("-f --file -i --include")) {
     call.follower.note_unseen("awk: a script");
   } else if (!taken.operands.empty()) {
@@ -26,7 +26,7 @@ Lines run_awk(const Call& call) {
 }
 
 Lines run_mkdir(const Call& call) {
-  const Split taken = split(call.rest(), {.values = "-m --mode"});
+  const Split taken = split(call.behind(), {.values = "-m --mode"});
   for (const Argument& folder : taken.operands) call.follower.note_folder(call.state, folder);
   if (taken.has("-p --parents")) call.follower.note_success();
   return Arguments{};
@@ -113,7 +113,7 @@ Lines run_shell(const Call& call) {
     return std::nullopt;
   }
   inside.positional = call.rest(at + 2);
-  if (at + 1 < call.words.size()) inside.variables["0"] = {call.words[at + 1]};
+  if (at + 1 < call.words.size()) inside.variables.changed()["0"] = {call.words[at + 1]};
   return call.follower.follow(first.text, inside, call.in);
 }
 

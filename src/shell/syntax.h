@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace leasehold::shell {
@@ -28,6 +29,12 @@ struct Part {
 
 struct Word {
   std::vector<Part> parts;
+
+  // As it stands there, if no quote, escape or expansion is in it: only such can be a word of the language.
+  std::string_view plain() const {
+    const bool is_plain = parts.size() == 1 && parts[0].kind == Part::Kind::text && !parts[0].quoted;
+    return is_plain ? std::string_view(parts[0].text) : std::string_view();
+  }
 };
 
 struct Redirection {

@@ -22,15 +22,21 @@ State either(State one, State other) {
   const auto forget = [](Arguments& value, const std::string& name) {
     value = {{.why = "variable " + name + " depends on what runs"}};
   };
-  for (auto& [name, value] : one.variables) {
-    const auto found = other.variables.find(name);
-    if (found == other.variables.end() || found->second != value) forget(value, name);
-  }
-  for (const auto& [name, value] : other.variables) {
-    if (const auto [added, is_new] = one.variables.try_emplace(name); is_new) forget(added->second, name);
+  if (!one.variables.is_same(other.variables)) {
+    Variables& variables = one.variables.changed();
+    for (auto& [name, value] : variables) {
+      const auto found = other.variables->find(name);
+      if (found == other.variables->end() || found->second != value) forget(value, name);
+    }
+    for (const auto& [name, value] : *other.variables) {
+      if (const auto [added, is_new] = variables.try_emplace(name); is_new) forget(added->second, name);
+    }
   }
   if (one.positional != other.positional) one.positional = {{.why = "its arguments depend on what runs"}};
-  for (const auto& [name, definition] : other.functions) one.functions.try_emplace(name, definition);
+  if (!one.functions.is_same(other.functions)) {
+    for (const auto& [name, definition] : *other.functions)
+      one.functions.changed().try_emplace(name, definition);
+  }
   return one;
 }
 

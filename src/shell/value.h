@@ -30,14 +30,40 @@ using Arguments = std::vector<Argument>;
 // Lines that a command reads or prints. Nothing: not known.
 using Lines = std::optional<Arguments>;
 
+// One value for all copies, until one of them is changed. Where the shell stands is copied for every program
+// that it runs, and most change nothing about it.
+template <class T>
+class Shared {
+ public:
+  const T& operator*() const { return value_ ? *value_ : kNone; }
+  const T* operator->() const { return &**this; }
+  bool is_same(const Shared& other) const { return value_ == other.value_; }
+
+  T& changed() {
+    if (!value_) {
+      value_ = std::make_shared<T>();
+    } else if (value_.use_count() > 1) {
+      value_ = std::make_shared<T>(*value_);
+    }
+    return *value_;
+  }
+
+ private:
+  static inline const T kNone;
+  std::shared_ptr<T> value_;
+};
+
+using Variables = std::map<std::string, Arguments, std::less<>>;
+using Functions = std::map<std::string, std::shared_ptr<const Command>, std::less<>>;
+
 // Where the shell stands.
 struct State {
   std::vector<std::string> folders;  // Where it may be; one, most often.
   std::string folder_why;            // Not empty: it may be somewhere else, for this reason.
   std::optional<std::string> last_folder;
   std::vector<std::string> pushed;
-  std::map<std::string, Arguments, std::less<>> variables;  // Lists have any number of items, others one.
-  std::map<std::string, std::shared_ptr<const Command>, std::less<>> functions;
+  Shared<Variables> variables;  // Lists have any number of items, others one.
+  Shared<Functions> functions;
   Arguments positional;
   bool has_ended = false;  // By exit: nothing more is run.
 };

@@ -14,6 +14,12 @@ namespace {
 constexpr std::size_t kWordsMax = 1000;
 constexpr std::string_view kBlanks = " \t\n";
 
+// Of anything that stands for something else, outside of quotes.
+bool has_sign(std::string_view text) {
+  return std::ranges::any_of(
+      text, [](char c) { return c == '{' || c == '~' || c == '*' || c == '?' || c == '[' || c == '('; });
+}
+
 Argument unknown(std::string why) { return {.why = std::move(why)}; }
 
 // Takes the shortest or longest part that matches off one end.
@@ -31,9 +37,10 @@ std::string trimmed(const std::string& text, const std::string& operation, const
   return text;
 }
 
+constexpr std::size_t kTextMax = 256 << 10;
+
 // Behind `made`, as one word.
 void append(Argument& made, const Argument& more) {
-  constexpr std::size_t kTextMax = 256 << 10;
   if (!made.is_known()) return;
   if (made.text.size() + more.text.size() > kTextMax) {
     made.why = "a text that is too long";
@@ -63,19 +70,20 @@ void append(Argument& made, const Argument& more) {
 
 }  // namespace
 
-Arguments Expansion::arguments(const Word& word) {
+void Expansion::add_arguments(const Word& word, Arguments& arguments) {
   // Most words are what they are.
   if (word.parts.size() == 1 && word.parts[0].kind == Part::Kind::text) {
     const Part& part = word.parts[0];
-    if ((part.quoted || part.text.find_first_of("{~*?[(") == std::string::npos) && budget_.spend()) {
-      return {{.text = part.text}};
+    if ((part.quoted || !has_sign(part.text)) && budget_.spend()) {
+      arguments.emplace_back().text = part.text;
+      return;
     }
   }
   const auto words = braced(word, kWordsMax);
   if (!words || !budget_.spend(static_cast<long>(words->size()))) {
-    return {{.why = "too many names", .splits = true}};
+    arguments.push_back({.why = "too many names", .splits = true});
+    return;
   }
-  Arguments arguments;
   for (Word one : *words) {
     std::vector<Building> fields(1);
     for (const Argument& home : tilde(one.parts)) {
@@ -86,10 +94,15 @@ Arguments Expansion::arguments(const Word& word) {
     add(one.parts, true, fields);
     for (Building& field : fields) finish(field, arguments);
   }
-  return arguments;
 }
 
 Argument Expansion::text(const Word& word) {
+  if (word.parts.size() == 1 && word.parts[0].kind == Part::Kind::text &&
+      !word.parts[0].text.starts_with('~') && word.parts[0].text.size() < kTextMax) {
+    Argument itself;
+    itself.text = word.parts[0].text;
+    return itself;
+  }
   Word copy = word;
   std::vector<Building> fields(1);
   for (const Argument& home : tilde(copy.parts)) append(fields[0].made, home);
@@ -155,7 +168,7 @@ void Expansion::add_split(const Argument& value, std::vector<Building>& fields) 
     field.is_begun = true;
     return;
   }
-  if (state_.variables.contains("IFS")) {
+  if (state_.variables->contains("IFS")) {
     fields.back().made.why = "words split in a way of its own";
     fields.back().is_begun = true;
     return;
@@ -236,7 +249,7 @@ Arguments Expansion::variable(const std::string& name) const {
   }
   const bool is_list = name.ends_with("[@]") || name.ends_with("[*]");
   const std::string plain = is_list ? name.substr(0, name.size() - 3) : name;
-  if (const auto found = state_.variables.find(plain); found != state_.variables.end()) {
+  if (const auto found = state_.variables->find(plain); found != state_.variables->end()) {
     if (is_list || found->second.size() <= 1) return found->second;
     return {found->second.front()};
   }

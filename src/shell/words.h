@@ -19,7 +19,7 @@ class Expansion {
       : around_(around), state_(state), budget_(budget), run_(std::move(run)) {}
 
   // Braces, tilde, variables, output of commands, splitting, patterns.
-  Arguments arguments(const Word& word);
+  void add_arguments(const Word& word, Arguments& arguments);
   // Without braces, splitting and patterns, as behind a = or a <<<.
   Argument text(const Word& word);
 

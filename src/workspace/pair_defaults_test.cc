@@ -135,6 +135,40 @@ TEST(PairDefaults, OtherFilesHaveNoTests) {
   EXPECT_TRUE(rules.expand(keys, [](const std::string&) { return true; }).empty());
 }
 
+// Every choice that a placeholder of a rule has, in its source and in all of its tests.
+std::vector<std::string> files_of(const PairRule& rule) {
+  std::vector<std::string> files;
+  Placeholders placeholders;
+  std::vector<PairPattern> patterns = {*parse_source_pattern(rule.source, placeholders)};
+  for (const std::string& test : rule.tests) patterns.push_back(*parse_test_pattern(test, placeholders));
+  Captures captures;
+  captures.fill("x");
+  std::string file = "/";
+  const auto render_all = [&] {
+    for (const PairPattern& pattern : patterns)
+      render(pattern, captures, file, [&] { files.push_back(file); });
+  };
+  for (std::size_t slot = 0; slot < placeholders.size(); ++slot) {
+    for (const std::string& choice : placeholders[slot].piece.choices) {
+      captures[slot] = choice;
+      render_all();
+    }
+  }
+  render_all();
+  return files;
+}
+
+TEST(PairDefaults, ThoseForAFileAreAllThatHaveToDoWithIt) {
+  for (const PairRule& rule : default_pair_rules()) {
+    for (const std::string& file : files_of(rule)) {
+      const std::vector<std::string> keys = {file};
+      if (file.ends_with(".x") || file.ends_with(".xx")) continue;  // A choice that was not made yet.
+      EXPECT_EQ(std::ranges::count(default_pair_rules_for(keys), rule), 1) << rule.name << " " << file;
+    }
+  }
+  EXPECT_TRUE(default_pair_rules_for(std::vector<std::string>{"/Makefile", "/a.md"}).empty());
+}
+
 TEST(PairDefaults, NamesAreUnique) {
   std::set<std::string> names;
   for (const PairRule& rule : default_pair_rules()) EXPECT_TRUE(names.insert(rule.name).second) << rule.name;

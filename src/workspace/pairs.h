@@ -27,6 +27,8 @@ struct PairRule {
 
 // The habits of the common languages.
 std::vector<PairRule> default_pair_rules();
+// Those of them that may have to do with these files: a command that names a few need not make all ready.
+std::vector<PairRule> default_pair_rules_for(std::span<const std::string> keys);
 
 // A test that comes along with what was asked for.
 struct PairedPath {
