@@ -2,20 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <memory>
-
 #include "hook/aftermath.h"
 #include "hook/asked_paths.h"
 #include "hook/reason.h"
 #include "hook/resumed.h"
 #include "hook/stale.h"
+#include "open/open_found.h"
 #include "shell/disk_folder.h"
 #include "shell/place.h"
 #include "util/path_text.h"
 #include "util/resolve_path.h"
 #include "util/unique.h"
-#include "workspace/workspace.h"
 
 namespace leasehold {
 namespace {
@@ -107,7 +104,7 @@ std::string HookCall::place() const {
 
 // Something is about to happen that we do not understand: for all we know a write, if the folder is ours.
 HookAnswer HookCall::not_understood(const Error& error) const {
-  const auto tree = find_workspace(place());
+  const auto& tree = tree_of(place());
   if (tree && !tree->managed) return {.problem = error.message};
   return unchecked(error, place());
 }
@@ -125,20 +122,40 @@ std::vector<shell::Write> HookCall::writes() const {
   return writes;
 }
 
-std::optional<SeenFiles> HookCall::seen_files() const {
-  const auto tree = find_workspace(cwd_);
+// The workspace that a place is in.
+const Result<Workspace>& HookCall::tree_of(const std::string& place) const {
+  // The root of one that is known already is in it, most often.
+  for (const auto& [known, tree] : trees_) {
+    if (known == place || (tree && tree->root == place)) return tree;
+  }
+  return trees_.emplace(place, find_workspace(place)).first->second;
+}
+
+Result<std::unique_ptr<OpenWorkspace>> HookCall::open(const std::string& place, bool create) const {
+  const auto& tree = tree_of(place);
+  if (!tree) return fail(tree.error());
+  OpenOptions options = open_options(place);
+  options.create = create;
+  return open_workspace(options, *tree);
+}
+
+SeenFiles& HookCall::seen_in(const std::string& folder) {
+  return seen_.try_emplace(folder, folder, owner()).first->second;
+}
+
+// Null: there is no place for them.
+SeenFiles* HookCall::seen_files() {
+  const auto& tree = tree_of(cwd_);
   const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
-  return folder ? std::optional(SeenFiles(*folder, owner())) : std::nullopt;
+  return folder ? &seen_in(*folder) : nullptr;
 }
 
 // An agent may use a tool after its turn stopped, without a new prompt: a hook of its own kept it going, or a
 // task that ended woke it. Then it is active again, and all it has stays.
 void HookCall::go_on() {
-  auto seen = seen_files();
-  if (!seen || !seen->is_stopped()) return;
-  OpenOptions options = open_options(cwd_);
-  options.create = false;
-  const auto opened = open_workspace(options);
+  SeenFiles* const seen = seen_files();
+  if (seen == nullptr || !seen->is_stopped()) return;
+  const auto opened = open(cwd_, false);
   if (opened && (*opened)->client()->turn_started(owner())) seen->note_turn(false);
 }
 
@@ -157,11 +174,11 @@ HookAnswer HookCall::at_the_gate() {
     const auto [known, is_new] = roots.try_emplace(file.substr(0, file.rfind('/')));
     // Most often the same tree as before, which is open then.
     if (is_new && !parts.empty()) {
-      const auto tree = find_workspace(file);
+      const auto& tree = tree_of(file);
       if (tree && parts.contains(tree->root)) known->second = tree->root;
     }
     if (is_new && known->second.empty()) {
-      auto opened = open_workspace(open_options(file));
+      auto opened = open(file, true);
       if (!opened && opened.error().code == Code::not_found) continue;
       if (!opened) return unchecked(opened.error(), file);
       known->second = (*opened)->root();
@@ -172,7 +189,8 @@ HookAnswer HookCall::at_the_gate() {
   for (auto& [root, part] : parts) {
     if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) return denied;
   }
-  if (!event_->command.empty()) note_command();
+  if (event_->command.empty()) return {};
+  if (SeenFiles* const seen = seen_files()) seen->note_command_begins();
   return {};
 }
 
@@ -189,7 +207,7 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   request.wanted.paths = std::move(*wanted);
   request.wanted.attended = true;
   if (!event_->subagent_id.empty() && !read) {
-    const auto tree = find_workspace(workspace.root());
+    const auto& tree = tree_of(workspace.root());
     take_back(workspace, request.wanted.caller.holder, main_owner(), request.wanted.paths,
               tree ? SeenFiles::folder_of(*tree) : std::nullopt);
   }
@@ -197,8 +215,10 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   if (!decided) return unchecked(decided.error(), workspace.root());
   const auto* denied = std::get_if<Denied>(&decided->decision);
   if (denied == nullptr && !read) {
-    if (const auto why = change_since_seen(workspace, *inside))
-      return denial(host_, event_->event_name, *why);
+    std::vector<std::string> paths;  // What was asked for stands before its pairs.
+    for (std::size_t i = 0; i < inside->size(); ++i)
+      paths.push_back(join(workspace.root(), request.wanted.paths[i].path.substr(1)));
+    if (const auto why = change_since_seen(workspace, paths)) return denial(host_, event_->event_name, *why);
   }
   if (denied == nullptr) return {};
   return denial(host_, event_->event_name, short_reason(*decided, *denied, owner()));
@@ -206,13 +226,11 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
 
 // The lease is the owner's by then, so that it can read the file again in peace.
 std::optional<std::string> HookCall::change_since_seen(OpenWorkspace& workspace,
-                                                       const std::vector<AskedPath>& asked) {
-  const auto tree = find_workspace(workspace.root());
+                                                       const std::vector<std::string>& paths) {
+  const auto& tree = tree_of(workspace.root());
   const auto folder = tree ? SeenFiles::folder_of(*tree) : std::nullopt;
   if (!folder) return std::nullopt;
-  SeenFiles seen(*folder, owner());
-  std::vector<std::string> paths;
-  for (const AskedPath& path : asked) paths.push_back(resolved(path.path));
+  SeenFiles& seen = seen_in(*folder);
   if (workspace.gates_stale_reads()) {
     if (auto why = stale_reason(workspace, seen, owner(), paths)) return why;
   }
@@ -220,16 +238,12 @@ std::optional<std::string> HookCall::change_since_seen(OpenWorkspace& workspace,
   return std::nullopt;
 }
 
-void HookCall::note_command() const {
-  if (auto seen = seen_files()) seen->note_command_begins();
-}
-
 // What a tool call left behind. Nothing that goes wrong here keeps anybody from working.
 HookAnswer HookCall::after() {
-  const auto tree = find_workspace(cwd_);
+  const auto& tree = tree_of(cwd_);
   const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
   if (!folder) return {};
-  SeenFiles seen(*folder, owner());
+  SeenFiles& seen = seen_in(*folder);
   for (const std::string& path : event_->paths) {
     const std::string file = resolved(absolute(path));
     if (below(file, tree->root)) seen.note(file);
@@ -238,9 +252,7 @@ HookAnswer HookCall::after() {
 }
 
 HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& seen) {
-  OpenOptions options = open_options(cwd_);
-  options.create = false;
-  const auto opened = open_workspace(options);
+  const auto opened = open(cwd_, false);
   if (!opened) return opened.error().code == Code::not_found ? HookAnswer{} : told(opened);
   const auto trespasses = find_trespasses(**opened, seen_folder, seen, owner());
   if (!trespasses) return told(trespasses);
@@ -253,7 +265,9 @@ HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& se
 
 HookAnswer HookCall::unchecked(const Error& error, const std::string& place) const {
   const bool is_write = !event_ || may_write(event_->moment);
-  if (!is_write || lets_unchecked_writes_pass(open_options(place))) return {.problem = error.message};
+  const auto& tree = tree_of(place);
+  if (!is_write || (tree && lets_unchecked_writes_pass(open_options(place), *tree)))
+    return {.problem = error.message};
   HookAnswer answer = denial(host_, event_ ? event_->event_name : "PreToolUse", not_checked(error.message));
   answer.problem = error.message;
   return answer;
@@ -261,23 +275,21 @@ HookAnswer HookCall::unchecked(const Error& error, const std::string& place) con
 
 // What happens besides writes. A store that is not there has nothing to be told.
 HookAnswer HookCall::tell() {
-  OpenOptions options = open_options(cwd_);
-  options.create = false;
-  const auto opened = open_workspace(options);
+  const auto opened = open(cwd_, false);
   if (!opened) return opened.error().code == Code::not_found ? HookAnswer{} : told(opened);
   const std::shared_ptr<Client> client = (*opened)->client();
   const Caller caller = {.holder = {.owner = owner(), .process = (*opened)->caller_process()}};
   switch (event_->moment) {
     case HookMoment::turn_started:
-      if (auto seen = seen_files()) seen->note_turn(false);
+      if (SeenFiles* const seen = seen_files()) seen->note_turn(false);
       return told(client->turn_started(caller.holder.owner));
     case HookMoment::turn_stopped:
-      if (auto seen = seen_files()) seen->note_turn(true);
+      if (SeenFiles* const seen = seen_files()) seen->note_turn(true);
       return told(client->turn_stopped(caller.holder.owner));
     case HookMoment::turn_failed:
       return told(client->release({.caller = caller, .which = {.all = true}}));
     case HookMoment::session_ended:
-      if (const auto seen = seen_files()) seen->forget();
+      if (const SeenFiles* const seen = seen_files()) seen->forget();
       // A subagent's own session, which is one of many in that of its main agent.
       if (!event_->subagent_id.empty())
         return told(client->release({.caller = caller, .which = {.all = true}}));

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +12,7 @@
 #include "hook/seen_files.h"
 #include "leasehold/open.h"
 #include "shell/find_writes.h"
+#include "workspace/workspace.h"
 
 namespace leasehold {
 
@@ -35,12 +39,15 @@ class HookCall {
   HookAnswer gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes);
   HookAnswer not_understood(const Error& error) const;
   std::vector<shell::Write> writes() const;
-  std::optional<std::string> change_since_seen(OpenWorkspace& workspace, const std::vector<AskedPath>& asked);
-  void note_command() const;
+  std::optional<std::string> change_since_seen(OpenWorkspace& workspace,
+                                               const std::vector<std::string>& paths);
   HookAnswer after();
   HookAnswer after_command(const std::string& seen_folder, SeenFiles& seen);
   HookAnswer tell();
-  std::optional<SeenFiles> seen_files() const;
+  SeenFiles* seen_files();
+  SeenFiles& seen_in(const std::string& folder);
+  const Result<Workspace>& tree_of(const std::string& place) const;
+  Result<std::unique_ptr<OpenWorkspace>> open(const std::string& place, bool create) const;
   void go_on();
   // The project that `place` lies in says what becomes of a write that nobody could check.
   HookAnswer unchecked(const Error& error, const std::string& place) const;
@@ -52,6 +59,9 @@ class HookCall {
   Result<HookEvent> event_;
   std::string cwd_;
   const Variables& variables_;
+  // Each is looked for once: looking takes some twenty calls of the kernel.
+  mutable std::map<std::string, Result<Workspace>> trees_;  // By place.
+  std::map<std::string, SeenFiles> seen_;                   // By folder.
 };
 
 }  // namespace leasehold

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <ctime>
 
@@ -172,9 +173,13 @@ void SeenFiles::append(char kind, const std::string& path, const SeenFile& seen)
   take(kind, path, seen);
   const std::string line = line_of(kind, path, seen);
   if (bytes_ + line.size() > kBytesMax / 2) return write_anew();
-  ::mkdir(std::string(parent_of(folder_)).c_str(), 0700);
-  ::mkdir(folder_.c_str(), 0700);
-  const int fd = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC;
+  int fd = ::open(file_.c_str(), kFlags, 0600);
+  if (fd < 0 && errno == ENOENT) {
+    ::mkdir(std::string(parent_of(folder_)).c_str(), 0700);
+    ::mkdir(folder_.c_str(), 0700);
+    fd = ::open(file_.c_str(), kFlags, 0600);
+  }
   if (fd >= 0 && write_all(fd, line)) bytes_ += line.size();
 }
 
