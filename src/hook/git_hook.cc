@@ -1,12 +1,11 @@
 #include "hook/git_hook.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <span>
 
 #include "engine/ownership.h"
 #include "hook/hook_host.h"
+#include "model/key.h"
 #include "model/scope.h"
 #include "run/capture.h"
 
@@ -30,24 +29,28 @@ struct NamedFile {
   std::string key;
 };
 
-// Git commits the link, and leases are on what it leads to.
-bool is_link(const OpenWorkspace& workspace, const std::string& path) {
-  struct stat found{};
-  return ::lstat((workspace.root() + "/" + path).c_str(), &found) == 0 && S_ISLNK(found.st_mode);
+// Whether a line of git's raw format, ":OLD NEW ...", is about a link alone, as it was and as it is to be.
+// Nobody leases a link, but what it leads to. A file that a link takes the place of is a file.
+bool is_link(std::string_view line) {
+  constexpr std::size_t kMode = 6;
+  const std::string_view modes[] = {line.substr(1, kMode), line.substr(kMode + 2, kMode)};
+  return std::ranges::all_of(modes, [](auto mode) { return mode == "120000" || mode == "000000"; });
 }
 
-// What lies outside of what Leasehold guards is left out, and what nobody can lease: links, and names that
-// are no path of ours.
-Result<std::vector<NamedFile>> files_named(OpenWorkspace& workspace, const std::vector<std::string>& git) {
-  auto text = capture(git);
+// What a diff in git's raw format names, without what nobody can lease: links, and names that are no path of
+// ours. Paths are taken as they are: what git tracks lies behind no link, whatever the disk has there now.
+Result<std::vector<NamedFile>> files_named(const std::vector<std::string>& git) {
+  const auto text = capture(git);
   if (!text) return fail(text.error());
+  std::vector<std::string> parts = split_at_nul(*text);
   std::vector<NamedFile> files;
-  for (std::string& path : split_at_nul(*text)) {
-    if (is_link(workspace, path)) continue;
-    const auto key = workspace.key_if_inside(path, {.literal = true});
-    if (!key && key.error().code == Code::invalid_path) continue;
-    if (!key) return fail(key.error());
-    if (*key) files.push_back({std::move(path), **key});
+  for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
+    constexpr std::size_t kModes = 14;  // ":100644 120000"
+    if (parts[i].size() < kModes || parts[i][0] != ':')
+      return fail(Code::corrupt, "What git says of the commit cannot be read.");
+    std::string& path = parts[i + 1];
+    if (is_link(parts[i]) || !check_path_text(path)) continue;
+    if (auto key = path_key(path, path)) files.push_back({std::move(path), *std::move(key)});
   }
   return files;
 }
@@ -92,8 +95,8 @@ bool Committer::owns(const Holder& holder) const {
 }
 
 Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Committer& who) {
-  const auto files = files_named(workspace, {"git", "diff", "--cached", "--name-only", "--no-renames",
-                                             "--ignore-submodules=none", "-z"});
+  const auto files =
+      files_named({"git", "diff", "--cached", "--raw", "--no-renames", "--ignore-submodules=none", "-z"});
   if (!files) return fail(files.error());
   std::vector<Trespass> found;
   const auto looked = in_parts(*files, [&](auto part, std::vector<std::string> keys) -> Result<void> {
@@ -113,9 +116,8 @@ Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Comm
 }
 
 Result<std::size_t> after_commit(OpenWorkspace& workspace, const Committer& who) {
-  const auto files =
-      files_named(workspace, {"git", "diff-tree", "--no-commit-id", "--name-only", "--no-renames", "-r",
-                              "--root", "-m", "--first-parent", "-z", "HEAD"});
+  const auto files = files_named({"git", "diff-tree", "--no-commit-id", "--raw", "--no-renames", "-r",
+                                  "--root", "-m", "--first-parent", "-z", "HEAD"});
   if (!files) return fail(files.error());
   std::size_t released = 0;
   const auto done = in_parts(*files, [&](auto, const std::vector<std::string>& keys) -> Result<void> {

@@ -107,6 +107,47 @@ TEST_F(GitHookTest, TheFirstCommitOfAllIsOneToo) {
   EXPECT_EQ(trespasses("bob"), "a:ann ");
 }
 
+TEST_F(GitHookTest, ALinkIsNobodysFile) {
+  std::filesystem::create_symlink("a", "link");
+  git({"add", "."});
+  git({"commit", "-q", "-m", "a link"});
+  acquire("ann", "a");
+  std::filesystem::remove("link");
+  std::filesystem::create_symlink("dir", "link");
+  git({"add", "."});
+  EXPECT_EQ(trespasses("bob"), "") << "what it leads to is not in this commit";
+}
+
+TEST_F(GitHookTest, AFileThatBecameALinkIsTheFileItWas) {
+  acquire("ann", "a");
+  std::filesystem::remove("a");
+  std::filesystem::create_symlink("dir/b c", "a");
+  git({"add", "."});
+  EXPECT_EQ(trespasses("bob"), "a:ann ");
+}
+
+TEST_F(GitHookTest, WhatLiesInAFolderThatBecameALinkIsWhatWasThere) {
+  write("other/b c", "1");
+  git({"add", "."});
+  git({"commit", "-q", "-m", "other"});
+  acquire("ann", "dir/b c");
+  acquire("cyd", "other/b c");
+  std::filesystem::remove_all("dir");
+  std::filesystem::create_symlink("other", "dir");
+  git({"add", "-A"});
+
+  EXPECT_EQ(trespasses("bob"), "dir/b c:ann ");
+}
+
+TEST_F(GitHookTest, TheCommitCountsAndNotWhatTheDiskHasBesides) {
+  acquire("ann", "a");
+  write("a", "2");
+  git({"add", "."});
+  std::filesystem::remove("a");
+  std::filesystem::create_symlink("dir", "a");
+  EXPECT_EQ(trespasses("bob"), "a:ann ");
+}
+
 TEST_F(GitHookTest, WhatHooksTookForItsProcessIsTheCommittersOwn) {
   const auto process = workspace->own_process();
   ASSERT_TRUE(process);
