@@ -14,22 +14,27 @@ namespace leasehold {
 namespace {
 
 constexpr int kRefused = 1;
+// What git asks before the commit of a merge without conflicts; pre-commit it asks for all others.
+constexpr std::string_view kMerge = "pre-merge-commit";
 
 bool is_switched_off() {
   const char* const value = std::getenv("LEASE_GIT_HOOKS");
   return value != nullptr && (std::string_view(value) == "0" || std::string_view(value) == "off");
 }
 
-int refuse(const Call& call, const std::vector<Trespass>& found) {
+int refuse(const Call& call, const std::vector<Trespass>& found, bool is_merge) {
   constexpr std::size_t kShown = 10;
-  std::string text = "This commit touches files that others hold:\n";
+  std::string text = fmt::format("This {} touches files that others hold:\n", is_merge ? "merge" : "commit");
   for (std::size_t i = 0; i < std::min(found.size(), kShown); ++i) {
     text += fmt::format("  {} is held by {}\n", in_sentence(found[i].path), describe(found[i].lease.holder));
   }
   if (found.size() > kShown) text += fmt::format("  and {} more\n", found.size() - kShown);
-  call.out().complain(text +
-                      "Wait for them (lease acquire PATH --wait 5m), commit the rest, or commit anyway with "
-                      "git commit --no-verify.");
+  text += is_merge
+              ? "Take it back (git merge --abort), or wait for them (lease acquire PATH --wait 5m) and then "
+                "git commit. To commit anyway: git commit --no-verify."
+              : "Wait for them (lease acquire PATH --wait 5m), commit the rest, or commit anyway with git "
+                "commit --no-verify.";
+  call.out().complain(text);
   return kRefused;
 }
 
@@ -50,7 +55,11 @@ Result<int> unchecked(const Call& call, const Error& error) {
 
 Result<int> run(Call& call) {
   if (is_switched_off()) return 0;
-  const bool before = call.arguments().operands().front() == "pre-commit";
+  const std::string hook = call.arguments().operands().front();
+  const bool before = hook != "post-commit";
+  if (before && hook != "pre-commit" && hook != kMerge)
+    return fail(Code::invalid_argument,
+                "There is no such hook of ours. Name one of: pre-commit, pre-merge-commit, post-commit.");
   const auto workspace = call.workspace();
   // Nobody ever leased anything here.
   if (!workspace && workspace.error().code == Code::not_found) return 0;
@@ -63,21 +72,21 @@ Result<int> run(Call& call) {
   }
   const auto found = before_commit(**workspace, committer(call, **workspace));
   if (!found) return unchecked(call, found.error());
-  return found->empty() ? 0 : refuse(call, *found);
+  return found->empty() ? 0 : refuse(call, *found, hook == kMerge);
 }
 
 }  // namespace
 
 const Command kGitHook = {
     .name = "git-hook",
-    .synopsis = "pre-commit|post-commit",
+    .synopsis = "pre-commit|pre-merge-commit|post-commit",
     .summary = "Answer git's hook",
     .description =
         "pre-commit refuses a commit that touches files of another live owner, both sides of a rename "
-        "included. "
-        "post-commit gives the committed files back. LEASE_GIT_HOOKS=0 switches both off.",
+        "included; pre-merge-commit does the same for a merge. "
+        "post-commit gives the committed files back. LEASE_GIT_HOOKS=0 switches all off.",
     .uses = Uses::owner,
-    .operands = {"HOOK", "Which of git's hooks this is", 1, 1, "pre-commit post-commit"},
+    .operands = {"HOOK", "Which of git's hooks this is", 1, 1, "pre-commit pre-merge-commit post-commit"},
     .run = run,
 };
 

@@ -146,7 +146,7 @@ Result<int> run(Call& call) {
 
 constexpr OptionSpec kOptions[] = {
     {"--agents", "LIST", "For these agents, with commas between, instead of those that are installed"},
-    {"--git-hooks", {}, "Also look at commits: git's pre-commit and post-commit"},
+    {"--git-hooks", {}, "Also look at commits: git's pre-commit, pre-merge-commit and post-commit"},
     {"--dry-run", {}, "Show what would change, and change nothing"},
     {"--uninstall", {}, "Take it all back; with --agents or --git-hooks only that"},
     {"-C,--workspace", "DIR", "Work as if started in this folder"},

@@ -15,7 +15,8 @@
 namespace leasehold {
 namespace {
 
-constexpr std::array<std::string_view, 2> kEvents = {"pre-commit", "post-commit"};
+// Before the commit of a merge without conflicts git asks pre-merge-commit instead of pre-commit.
+constexpr std::array<std::string_view, 3> kEvents = {"pre-commit", "pre-merge-commit", "post-commit"};
 
 // Behind the name of a hook that we run after ours.
 constexpr std::string_view kAside = ".before-leasehold";
@@ -25,9 +26,9 @@ constexpr std::string_view kRunAside =
     "[ ! -x \"$0.before-leasehold\" ] || exec \"$0.before-leasehold\" \"$@\"\n";
 
 // Without lease, commits go on unless the project says otherwise. Git runs this at the top of the work tree.
-constexpr std::string_view kPreCommit = R"(case "${LEASE_GIT_HOOKS:-1}" in 0 | off) ;; *)
+constexpr std::string_view kBefore = R"(case "${{LEASE_GIT_HOOKS:-1}}" in 0 | off) ;; *)
   if command -v lease >/dev/null 2>&1; then
-    lease git-hook pre-commit || exit $?
+    lease git-hook {} || exit $?
   elif grep -qs '^[[:space:]]*git_hook_required[[:space:]]*=[[:space:]]*true' .leasehold.toml; then
     echo 'lease is not installed, and .leasehold.toml wants it (git_hook_required).' >&2
     exit 1
@@ -41,12 +42,14 @@ constexpr std::string_view kPostCommit = R"(case "${LEASE_GIT_HOOKS:-1}" in 0 | 
 esac
 )";
 
-std::string_view lines_of(std::string_view event) { return event == kEvents[0] ? kPreCommit : kPostCommit; }
+std::string lines_of(std::string_view event) {
+  return event == kEvents.back() ? std::string(kPostCommit) : fmt::format(kBefore, event);
+}
 
 std::string section_of(std::string_view event) { return fmt::format("hook.lease-{}", event); }
 
 GitSection wanted_section(std::string_view event) {
-  return {section_of(event), {{"command", std::string(lines_of(event))}, {"event", std::string(event)}}};
+  return {section_of(event), {{"command", lines_of(event)}, {"event", std::string(event)}}};
 }
 
 bool has_section(const GitPlace& place, const GitSection& section) {
@@ -130,7 +133,9 @@ std::unexpected<Error> shared_hooks(const GitPlace& place) {
       Code::config_error,
       fmt::format(
           "core.hooksPath leads out of this repository, to {}, which others may use as well; so nothing "
-          "was changed there. Add this line to its pre-commit: lease git-hook pre-commit || exit $?",
+          "was changed there. Add this line to its pre-commit: lease git-hook pre-commit || exit $? and the "
+          "same, "
+          "with its own name, to its pre-merge-commit.",
           in_quotes(place.hooks_folder)));
 }
 

@@ -291,6 +291,30 @@ TEST_F(InitGitHooks, HooksThatWereThereStillDecide) {
   }
 }
 
+// Git asks no pre-commit for these.
+TEST_F(InitGitHooks, AMergeThatTouchesAnothersFileIsRefused) {
+  install();
+  EXPECT_EQ(sh("x",
+               "git checkout -q -b side && echo y >> docs/x.md && git commit -q -a -m side && "
+               "git checkout -q main && echo z > new && git add new && git commit -q -m new")
+                .exit,
+            0);
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+
+  const Ran refused = sh("bob", "git merge -q --no-edit side");
+
+  EXPECT_NE(refused.exit, 0);
+  EXPECT_TRUE(contains(refused.err, "This merge touches files that others hold")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "docs/x.md is held by ann")) << refused.err;
+  EXPECT_EQ(sh("x", "git log -1 --format=%s").out, "new\n");
+  EXPECT_EQ(sh("bob", "git merge --abort && git merge -q --no-edit side").exit, refused.exit);
+  EXPECT_EQ(sh("bob", "git merge --abort").exit, 0);
+  const Ran own = sh("ann", "git merge -q --no-edit side");
+  EXPECT_EQ(own.exit, 0) << own.err;
+  EXPECT_EQ(as("x", {"init", "--uninstall"}).exit, 0);
+  EXPECT_FALSE(fs::exists(root() + "/.git/hooks/pre-merge-commit"));
+}
+
 TEST_F(InitGitHooks, CanBeSwitchedOff) {
   install();
   ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
