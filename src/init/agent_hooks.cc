@@ -190,7 +190,9 @@ std::vector<HookGroup> hook_groups(HookHost host, const HookWishes& wishes) {
 
 bool is_our_handler(HookHost host, std::string_view handler) {
   boost::system::error_code error;
-  const json::value value = json::parse(handler, error);
+  json::parse_options options;
+  options.allow_comments = true;
+  const json::value value = json::parse(handler, error, {}, options);
   if (error || !value.is_object()) return false;
   const json::object& entry = value.get_object();
   std::string command = text_at(entry, "command");

@@ -202,11 +202,16 @@ class Settings {
   Result<void> append(const JsonSpan& container, const std::string& indent, const std::string& what,
                       const Habits& habits) {
     if (container.members.empty()) return insert(container.begin + 1, what);
-    return insert(container.members.back().end(), fmt::format(",{}{}{}", habits.line_break, indent, what));
+    const std::size_t end = container.members.back().end();
+    text_.insert(behind_remark(text_, end), habits.line_break + indent + what);
+    return insert(end, ",");
   }
 
-  static bool holds_only_what_we_made(const JsonSpan& container) {
-    return container.members.size() == 1 && container.members.front().begin != container.begin + 1;
+  bool holds_only_what_we_made(const JsonSpan& container) const {
+    if (container.members.size() != 1) return false;
+    const JsonMember& member = container.members.front();
+    return member.begin != container.begin + 1 && !has_comment(text_, container.begin + 1, member.begin) &&
+           !has_comment(text_, member.end(), container.end - 1);
   }
 
   bool is_ours_with_version() const {
@@ -215,17 +220,8 @@ class Settings {
            members.front().begin != root_->begin + 1;
   }
 
-  // Takes out one member, and the comma that is too many then.
   Result<bool> erase(const JsonSpan& container, std::size_t index) {
-    const std::vector<JsonMember>& members = container.members;
-    std::size_t begin = members[index].begin;
-    std::size_t end = members[index].end();
-    if (index > 0) {
-      begin = members[index - 1].end();
-    } else if (members.size() > 1) {
-      end = members[1].begin;
-    }
-    text_.erase(begin, end - begin);
+    erase_member(text_, container, index);
     return rescan();
   }
 
@@ -235,7 +231,9 @@ class Settings {
 
 bool is_same_json(std::string_view one, std::string_view other) {
   boost::system::error_code error;
-  return boost::json::parse(one, error) == boost::json::parse(other, error) && !error;
+  boost::json::parse_options options;
+  options.allow_comments = true;
+  return boost::json::parse(one, error, {}, options) == boost::json::parse(other, error) && !error;
 }
 
 bool has_all(const Settings& settings, HookHost host, std::span<const HookGroup> groups) {

@@ -50,6 +50,12 @@ const std::string kTexts[] = {
     "{\n\t\"hooks\": {\n\t\t\"PreToolUse\": [\n\t\t\t{\"matcher\": \"Bash\", \"hooks\": []} \n\t\t] "
     ",\n\t\t\"Stop\": []\n\t}"
     ",\n\t\"model\" : \"x\"\n}\n",
+    // With comments, as some hosts take them.
+    "// mine, /* \" { [\n{\"a\": 1 // one, two\n}\n// the end",
+    "{\r\n  \"a\": true/* so */, \"b\": 2 /* and */ // so on\r\n  // \"c\": 3\r\n}\r\n",
+    "{ // nothing yet\n}",
+    "{\"hooks\": {// none\n}}",
+    "{\"hooks\": {\"PreToolUse\": [ // none\n], \"Stop\": [{\"hooks\": []} // empty\n] /* x */}}",
 };
 
 TEST(HookSettings, WhatIsTakenOutIsWhatWasPutIn) {
@@ -69,6 +75,21 @@ TEST(HookSettings, PuttingInTwiceChangesNothing) {
     const std::string once = with(text);
     EXPECT_EQ(with(once), once);
   }
+}
+
+TEST(HookSettings, CommentsStayWhereTheyAre) {
+  const std::string text = "{\n  // the model\n  \"model\": \"x\" // best\n  // end\n}\n";
+  const std::string installed = with(text);
+  EXPECT_TRUE(installed.starts_with("{\n  // the model\n  \"model\": \"x\", // best\n  \"hooks\": {\n"))
+      << installed;
+  EXPECT_TRUE(installed.ends_with("}\n  // end\n}\n")) << installed;
+  EXPECT_EQ(without(installed), text);
+
+  // Somebody wrote something behind ours, and about it.
+  std::string more = installed;
+  more.insert(more.rfind("}\n  // end") + 1, " // asks\n  , \"z\": 1");
+  const std::string bare = without(more);
+  EXPECT_EQ(bare, "{\n  // the model\n  \"model\": \"x\", // best\n  \"z\": 1\n  // end\n}\n") << bare;
 }
 
 TEST(HookSettings, WhatWasThereStaysInItsOrder) {
@@ -136,7 +157,7 @@ TEST(HookSettings, OtherWishesReplaceOurGroupsOnly) {
 }
 
 TEST(HookSettings, RefusesWhatItDoesNotUnderstand) {
-  EXPECT_TRUE(error_of("{\n  // comment\n}").starts_with("2: ")) << error_of("{\n  // comment\n}");
+  EXPECT_TRUE(error_of("{\n  # comment\n}").starts_with("2: ")) << error_of("{\n  // comment\n}");
   EXPECT_TRUE(error_of("{\"a\": 1,}").starts_with("1: "));
   EXPECT_TRUE(error_of("{} x").starts_with("1: "));
   EXPECT_TRUE(error_of("{\"a\":").starts_with("1: "));

@@ -20,7 +20,18 @@ std::unexpected<Error> wrong_at(std::string_view text, std::size_t at, std::stri
   return fail(Code::invalid_argument, fmt::format("{}: {}", line, what));
 }
 
-// Walks a text that is known to be JSON.
+// Behind the comment that begins here.
+std::size_t behind_comment(std::string_view text, std::size_t at) {
+  const bool is_line = text.substr(at).starts_with("//");
+  const std::size_t end = text.find(is_line ? "\n" : "*/", at + 2);
+  return end == std::string_view::npos ? text.size() : end + (is_line ? 0 : 2);
+}
+
+bool begins_comment(std::string_view text, std::size_t at) {
+  return text.substr(at).starts_with("//") || text.substr(at).starts_with("/*");
+}
+
+// Walks a text that is known to be JSON, with comments.
 class Scanner {
  public:
   Scanner(std::string_view text, std::size_t at) : text_(text), at_(at) {}
@@ -33,7 +44,7 @@ class Scanner {
     } else if (span.kind == '"') {
       skip_string();
     } else {
-      at_ = std::min(text_.find_first_of(",]} \t\r\n", at_), text_.size());
+      at_ = std::min(text_.find_first_of(",]}/ \t\r\n", at_), text_.size());
     }
     span.end = at_;
     return span;
@@ -43,7 +54,7 @@ class Scanner {
   std::optional<std::size_t> repeated() const { return repeated_; }
 
  private:
-  void skip_blanks() { at_ = std::min(text_.find_first_not_of(kBlanks, at_), text_.size()); }
+  void skip_blanks() { at_ = behind_blanks(text_, at_); }
 
   void skip_string() {
     for (++at_; text_[at_] != '"'; ++at_) {
@@ -81,6 +92,46 @@ class Scanner {
 
 }  // namespace
 
+std::size_t behind_blanks(std::string_view text, std::size_t at) {
+  while (true) {
+    at = std::min(text.find_first_not_of(kBlanks, at), text.size());
+    if (!begins_comment(text, at)) return at;
+    at = behind_comment(text, at);
+  }
+}
+
+std::size_t behind_remark(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (true) {
+    const std::size_t next = std::min(text.find_first_not_of(" \t", end), text.size());
+    if (!begins_comment(text, next)) return end;
+    end = behind_comment(text, next);
+    if (text.substr(end - 1).starts_with('\r')) --end;
+  }
+}
+
+bool has_comment(std::string_view text, std::size_t begin, std::size_t end) {
+  return text.substr(begin, end - begin).contains('/');
+}
+
+void erase_member(std::string& text, const JsonSpan& container, std::size_t index) {
+  const auto cut = [&](std::size_t begin, std::size_t end) { text.erase(begin, end - begin); };
+  const std::vector<JsonMember>& members = container.members;
+  const JsonMember& one = members[index];
+  const std::size_t before = index == 0 ? one.begin : members[index - 1].end();
+  const bool has_remark = has_comment(text, before, one.begin);
+  if (index > 0 && !has_remark) {
+    cut(before, one.end());
+  } else if (index + 1 < members.size()) {
+    cut(one.begin, text.find_first_not_of(kBlanks, behind_blanks(text, one.end()) + 1));
+  } else if (has_remark) {
+    cut(text.find_last_not_of(kBlanks, one.begin - 1) + 1, one.end());
+    text.erase(behind_blanks(text, before), 1);
+  } else {
+    cut(one.begin, one.end());
+  }
+}
+
 const JsonMember* JsonSpan::find(std::string_view name) const {
   const auto found = std::ranges::find(members, name, &JsonMember::name);
   return found == members.end() ? nullptr : &*found;
@@ -90,9 +141,13 @@ Result<std::optional<JsonSpan>> json_spans(std::string_view text) {
   const std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   if (text.find_first_not_of(kBlanks, begin) == std::string_view::npos) return std::nullopt;
 
-  json::stream_parser parser;
+  json::parse_options options;
+  options.allow_comments = true;
+  json::stream_parser parser({}, options);
   boost::system::error_code error;
   const std::size_t read = parser.write_some(text.substr(begin), error);
+  // A comment at the very end may have no line end.
+  if (!error && read == text.size() - begin) parser.write_some("\n", error);
   if (!error) parser.finish(error);
   if (!error && read < text.size() - begin) error = json::error::extra_data;
   if (error) return wrong_at(text, begin + read, error.message());

@@ -33,9 +33,26 @@ struct JsonMember {
   std::size_t end() const { return value.end; }
 };
 
+// Comments are passed over, as hosts do that read settings written by people; one that does not would not
+// have read this file either.
+//
 // Total: any bytes give the spans or an error. Nothing but blanks, maybe behind a byte order mark, gives
 // nothing: there is no value. Errors: invalid_argument, beginning with the line and a colon (the text is no
 // JSON, or an object has a name twice).
 Result<std::optional<JsonSpan>> json_spans(std::string_view text);
+
+// The next byte at or behind `at` that is neither a blank nor in a comment.
+std::size_t behind_blanks(std::string_view text, std::size_t at);
+
+// Behind the comments that follow in the same line: what is said about the value that ends at `at`. Without
+// any, `at` itself.
+std::size_t behind_remark(std::string_view text, std::size_t at);
+
+// Whether there is a comment in a part of the text that has no values.
+bool has_comment(std::string_view text, std::size_t begin, std::size_t end);
+
+// Takes one member out of the text, and the comma that is too many then. Comments before it stay. The spans
+// of the text are not those of what is left.
+void erase_member(std::string& text, const JsonSpan& container, std::size_t index);
 
 }  // namespace leasehold
