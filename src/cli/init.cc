@@ -105,16 +105,23 @@ std::vector<std::string> next_steps(const InitRequest& request) {
   return steps;
 }
 
+boost::json::array refusals(const InitPlan& plan) {
+  boost::json::array all;
+  for (const Refusal& one : plan.refused)
+    all.push_back(boost::json::object{{"part", one.part}, {"message", one.error.message}});
+  return all;
+}
+
 void answer(const Call& call, const InitRequest& request, const InitPlan& plan, bool dry_run) {
   const bool uninstall = call.arguments().has("uninstall");
   boost::json::array changes;
   std::string text;
-  for (const InitStep& step : plan) {
+  for (const InitStep& step : plan.steps) {
     const ToldStep one = told(step, request.workspace.root);
     changes.push_back(boost::json::object{{"path", one.path}, {"action", one.action}, {"diff", one.diff}});
     text += fmt::format("{} {}\n{}\n", one.action, one.path, one.diff);
   }
-  if (plan.empty())
+  if (plan.is_done())
     text = uninstall ? "There is nothing of ours here.\n" : "Everything is in place already.\n";
   const std::vector<std::string> next = uninstall ? std::vector<std::string>() : next_steps(request);
   boost::json::array hosts;
@@ -123,12 +130,25 @@ void answer(const Call& call, const InitRequest& request, const InitPlan& plan, 
     call.out().document({{"dry_run", dry_run},
                          {"agents", std::move(hosts)},
                          {"changes", std::move(changes)},
+                         {"refused", refusals(plan)},
                          {"next", boost::json::array(next.begin(), next.end())}});
     return;
   }
-  if (dry_run && !plan.empty()) text += "Nothing was written (--dry-run).\n";
+  if (dry_run && !plan.steps.empty()) text += "Nothing was written (--dry-run).\n";
   call.out().print(text);
   for (const std::string& line : next) call.out().note(line);
+  for (const Refusal& one : plan.refused)
+    call.out().complain(fmt::format("{}: {} Nothing was changed for it.", one.part, one.error.message));
+}
+
+// Nothing of what was asked for can be done.
+Result<void> check_any(const InitRequest& request, const InitPlan& plan) {
+  const auto is_part = [&](const Refusal& one) { return !one.part.contains(' '); };
+  const auto refused = static_cast<std::size_t>(std::ranges::count_if(plan.refused, is_part));
+  if (refused == 0 || refused < request.hosts.size() + (request.git ? 1 : 0)) return {};
+  std::string text;
+  for (const Refusal& one : plan.refused) text += fmt::format("{}: {}\n", one.part, one.error.message);
+  return fail(plan.refused.front().error.code, text + "Nothing was changed.");
 }
 
 Result<int> run(Call& call) {
@@ -136,12 +156,13 @@ Result<int> run(Call& call) {
   if (!request) return fail(request.error());
   const auto plan = call.arguments().has("uninstall") ? plan_uninstall(*request) : plan_install(*request);
   if (!plan) return fail(plan.error());
+  if (auto any = check_any(*request, *plan); !any) return fail(any.error());
   const bool dry_run = call.arguments().has("dry-run");
   if (!dry_run) {
     if (auto done = carry_out(*plan, request->workspace.root); !done) return fail(done.error());
   }
   answer(call, *request, *plan, dry_run);
-  return 0;
+  return plan->refused.empty() ? 0 : info(plan->refused.front().error.code).exit_code;
 }
 
 constexpr OptionSpec kOptions[] = {
@@ -167,9 +188,9 @@ const Command kInit = {
     .description =
         "Adds lease to the hooks of Claude Code, Codex, Gemini CLI, Copilot, Cursor, OpenCode, Windsurf and "
         "Cline, in the files of this project where each reads them, makes a .leasehold.toml, and shows every "
-        "change. What is in those files stays as it is, byte for byte; a "
-        "file that "
-        "is no JSON or TOML is refused. Running it again changes nothing. --uninstall takes out what was put "
+        "change. What is in those files stays as it is, byte for byte; an "
+        "agent with a file that is no JSON or TOML is left out, and said. Running it again changes nothing. "
+        "--uninstall takes out what was put "
         "in, and "
         "nothing else. Hooks of git are added to those that are there: husky's, pre-commit's and lefthook's "
         "as well.",

@@ -91,31 +91,58 @@ Result<void> remove(const std::string& target, int folders) {
   return {};
 }
 
+// Where links lead.
+Result<std::string> target_of(const FileChange& change) {
+  auto target = resolve_path("/", change.path);
+  if (target) return std::move(target->path);
+  if (target.error() == std::errc::not_a_directory) return change.path;
+  return fail(Code::unavailable, fmt::format("Cannot follow {}: {}.", in_quotes(change.path),
+                                             std::make_error_code(target.error()).message()));
+}
+
 }  // namespace
 
 Result<FileText> read_settings(const std::string& path) {
   auto text = read_file(path, kBytesMax);
   if (text) return std::move(*text);
-  if (text.error() == std::errc::no_such_file_or_directory) return FileText();
+  if (text.error() == std::errc::no_such_file_or_directory || text.error() == std::errc::not_a_directory)
+    return FileText();
   return fail(Code::config_error, fmt::format("Cannot read {}: {}.", in_quotes(path),
                                               std::make_error_code(text.error()).message()));
 }
 
+Result<void> check_place(const FileChange& change) {
+  const auto target = target_of(change);
+  if (!target) return fail(Code::config_error, target.error().message);
+  std::string folder(parent_of(*target));
+  struct stat found{};
+  while (folder != "/" && ::stat(folder.c_str(), &found) != 0) folder = parent_of(folder);
+  if (::stat(folder.c_str(), &found) == 0 && !S_ISDIR(found.st_mode)) {
+    return fail(
+        Code::config_error,
+        fmt::format("{} is a file, and {} needs a folder there. Make it one, with what is in the file in "
+                    "a file of that folder, and run this again.",
+                    in_sentence(folder), in_sentence(*target)));
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  return fail(Code::config_error,
+              fmt::format("{} cannot be written: the folder {} is not yours to change. Have "
+                          "that changed, and run this again.",
+                          in_sentence(*target), in_sentence(folder)));
+}
+
 Result<void> apply(const FileChange& change) {
   if (!change.is_needed()) return {};
-  const auto target = resolve_path("/", change.path);
-  if (!target) {
-    return fail(Code::unavailable, fmt::format("Cannot follow {}: {}.", in_quotes(change.path),
-                                               std::make_error_code(target.error()).message()));
-  }
-  const auto now = read_settings(target->path);
+  const auto target = target_of(change);
+  if (!target) return fail(target.error());
+  const auto now = read_settings(*target);
   if (!now) return fail(now.error());
   if (*now != change.before) {
     return fail(
         Code::transaction_conflict,
         fmt::format("{} was changed by somebody else just now. Run it again.", in_quotes(change.path)));
   }
-  return change.after ? write(target->path, change) : remove(target->path, change.own_folders);
+  return change.after ? write(*target, change) : remove(*target, change.own_folders);
 }
 
 }  // namespace leasehold

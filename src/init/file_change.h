@@ -18,9 +18,13 @@ struct FileChange {
   bool is_needed() const { return before != after; }
 };
 
-// A file that settings or hooks should be in; nothing if it does not exist. Error: config_error (it cannot be
-// read, or is larger than any such file).
+// A file that settings or hooks should be in; nothing if it or its folder does not exist. Error: config_error
+// (it cannot be read, or is larger than any such file).
 Result<FileText> read_settings(const std::string& path);
+
+// Whether it can be made, as far as one can tell before: there is a folder for it, or one can be made, in
+// which we may write. Error: config_error, with what to do.
+Result<void> check_place(const FileChange& change);
 
 // Makes the change as a whole or not at all. A file that exists keeps its mode; a link stays one, and what it
 // leads to is changed. Errors: unavailable (with what to do), transaction_conflict (somebody changed it

@@ -129,7 +129,9 @@ std::vector<std::string> host_problems(const InitRequest& project, HookHost host
   const auto plan = plan_install(alone);
   if (!plan) {
     problems.push_back(plan.error().message);
-  } else if (!plan->empty()) {
+  } else if (!plan->refused.empty()) {
+    problems.push_back(plan->refused.front().error.message);
+  } else if (!plan->steps.empty()) {
     problems.push_back("its hooks are not those of this version and these settings. " + again);
   }
   for (const WrongPlace& place : kWrongPlaces) {

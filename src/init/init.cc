@@ -17,13 +17,15 @@
 namespace leasehold {
 namespace {
 
-// Where it stands in front of what is wrong, as compilers say it; and what became of it.
+using Steps = std::vector<InitStep>;
+
+// Where it stands in front of what is wrong, as compilers say it; and what to do.
 std::unexpected<Error> not_understood(const std::string& path, const Error& error) {
   return fail(Code::config_error,
-              fmt::format("{}:{}. Nothing was changed.", in_sentence(path), error.message));
+              fmt::format("{}:{}. Mend that, and run this again.", in_sentence(path), error.message));
 }
 
-FileChange* planned_at(InitPlan& plan, const std::string& path) {
+FileChange* planned_at(Steps& plan, const std::string& path) {
   for (InitStep& step : plan) {
     auto* const change = std::get_if<FileChange>(&step);
     if (change != nullptr && change->path == path) return change;
@@ -32,12 +34,12 @@ FileChange* planned_at(InitPlan& plan, const std::string& path) {
 }
 
 // What a file has when all that is planned so far is done.
-Result<FileText> text_at(InitPlan& plan, const std::string& path) {
+Result<FileText> text_at(Steps& plan, const std::string& path) {
   const FileChange* const planned = planned_at(plan, path);
   return planned == nullptr ? read_settings(path) : planned->after;
 }
 
-void add_if_needed(InitPlan& plan, FileChange change) {
+void add_if_needed(Steps& plan, FileChange change) {
   FileChange* const planned = planned_at(plan, change.path);
   if (planned != nullptr) {
     planned->after = std::move(change.after);
@@ -53,7 +55,7 @@ FileChange change_at(const std::string& root, std::string_view place, FileText b
 
 // Codex may have its hooks in TOML. Returns whether it has, so that ours are to stand there: it warns of two
 // places.
-Result<bool> plan_codex_toml(const InitRequest& request, bool install, InitPlan& plan) {
+Result<bool> plan_codex_toml(const InitRequest& request, bool install, Steps& plan) {
   const std::string path = join(request.workspace.root, kCodexToml);
   auto text = text_at(plan, path);
   if (!text) return fail(text.error());
@@ -67,7 +69,7 @@ Result<bool> plan_codex_toml(const InitRequest& request, bool install, InitPlan&
   return in_toml;
 }
 
-Result<void> plan_groups(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
+Result<void> plan_groups(const InitRequest& request, HookHost host, bool install, Steps& plan) {
   const std::string path = join(request.workspace.root, hooks_file(host));
   auto text = text_at(plan, path);
   if (!text) return fail(text.error());
@@ -86,7 +88,7 @@ Result<void> plan_groups(const InitRequest& request, HookHost host, bool install
 }
 
 // Such a file cannot be shared: what somebody else put there stays, and is named.
-Result<void> plan_own_files(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
+Result<void> plan_own_files(const InitRequest& request, HookHost host, bool install, Steps& plan) {
   for (const OwnFile& file : own_files(host, request.wishes)) {
     const std::string path = join(request.workspace.root, file.path);
     auto text = read_settings(path);
@@ -95,8 +97,8 @@ Result<void> plan_own_files(const InitRequest& request, HookHost host, bool inst
     if (*text && !is_ours && !install) continue;
     if (*text && !is_ours) {
       return fail(Code::config_error,
-                  fmt::format("{} is not of lease init, and {} runs one program there. Nothing was changed. "
-                              "Move it to the hooks in your home, or let it call: lease hook {}",
+                  fmt::format("{} is not of lease init, and {} runs one program there. "
+                              "Move it to the hooks in your home, or let it call: lease hook {}.",
                               in_sentence(path), word(host), word(host)));
     }
     FileChange change =
@@ -107,7 +109,7 @@ Result<void> plan_own_files(const InitRequest& request, HookHost host, bool inst
   return {};
 }
 
-Result<void> plan_host(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
+Result<void> plan_host(const InitRequest& request, HookHost host, bool install, Steps& plan) {
   if (hooks_file(host).empty()) return plan_own_files(request, host, install, plan);
   if (host == HookHost::codex) {
     const auto in_toml = plan_codex_toml(request, install, plan);
@@ -123,7 +125,7 @@ std::string value_of(const Lookup& variables, std::string_view name) {
 }
 
 // A host may have its hooks in the same file: ours goes in behind them, and comes out before them.
-Result<void> plan_server(const InitRequest& request, HookHost host, bool install, InitPlan& plan) {
+Result<void> plan_server(const InitRequest& request, HookHost host, bool install, Steps& plan) {
   const ServersFile file = servers_file(host);
   const std::string base = file.in_home ? value_of(request.variables, "HOME") : request.workspace.root;
   const std::string elsewhere = value_of(request.variables, file.variable);
@@ -142,20 +144,44 @@ Result<void> plan_server(const InitRequest& request, HookHost host, bool install
 }
 
 template <class Item>
-void add_all(InitPlan& plan, std::vector<Item> items) {
+void add_all(Steps& plan, std::vector<Item> items) {
   for (Item& item : items) plan.emplace_back(std::move(item));
 }
 
-Result<void> move(const FileMove& step) {
+// Before anything is moved there.
+Result<void> check_place(const FileMove& step) {
   // A link is moved itself, so access(2), which follows it, would not do.
   char ignored[1];
-  if (::readlink(step.to.c_str(), ignored, sizeof ignored) >= 0 || ::access(step.to.c_str(), F_OK) == 0) {
-    return fail(Code::unavailable, fmt::format("Cannot move {} to {}: that is there already.",
-                                               in_quotes(step.from), in_quotes(step.to)));
-  }
+  if (::readlink(step.to.c_str(), ignored, sizeof ignored) < 0 && ::access(step.to.c_str(), F_OK) != 0)
+    return {};
+  return fail(
+      Code::config_error,
+      fmt::format("{} has to make room, and {} is there already: an earlier hook, maybe of lease init, that "
+                  "nobody runs now. Delete it or give it another name, and run this again.",
+                  in_sentence(step.from), in_sentence(step.to)));
+}
+
+Result<void> move(const FileMove& step) {
+  if (auto free = check_place(step); !free) return free;
   if (::rename(step.from.c_str(), step.to.c_str()) == 0) return {};
   return fail(Code::unavailable, fmt::format("Cannot move {}: {}.", in_quotes(step.from),
                                              std::error_code(errno, std::generic_category()).message()));
+}
+
+// Adds all steps of a part, or none of them and why. Whether they were added.
+bool plan_part(const std::string& part, InitPlan& plan, const std::function<Result<void>(Steps&)>& add) {
+  Steps steps = plan.steps;
+  Result<void> done = add(steps);
+  for (const InitStep& step : steps) {
+    const auto* const change = std::get_if<FileChange>(&step);
+    if (done && change != nullptr && change->is_needed()) done = check_place(*change);
+  }
+  if (done) {
+    plan.steps = std::move(steps);
+  } else {
+    plan.refused.push_back({part, done.error()});
+  }
+  return done.has_value();
 }
 
 bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
@@ -175,19 +201,27 @@ HookWishes wishes_of(const Workspace& workspace) {
 Result<InitPlan> plan_install(const InitRequest& request) {
   InitPlan plan;
   if (request.project_settings && !request.workspace.config_file) {
-    plan.emplace_back(
+    plan.steps.emplace_back(
         FileChange{join(request.workspace.root, kConfigFileName), {}, std::string(default_settings())});
   }
   for (const HookHost host : request.hosts) {
-    if (auto done = plan_host(request, host, true, plan); !done) return fail(done.error());
-    if (auto done = plan_server(request, host, true, plan); !done) return fail(done.error());
+    const std::string name(word(host));
+    const auto hooks = [&](Steps& steps) { return plan_host(request, host, true, steps); };
+    const auto tools = [&](Steps& steps) { return plan_server(request, host, true, steps); };
+    if (plan_part(name, plan, hooks)) plan_part(name + " tools", plan, tools);
   }
   if (request.git) {
-    auto hooks = plan_git_hooks(*request.git);
-    if (!hooks) return fail(hooks.error());
-    add_all(plan, std::move(hooks->moves));
-    add_all(plan, std::move(hooks->files));
-    add_all(plan, std::move(hooks->sections));
+    plan_part("git", plan, [&](Steps& steps) -> Result<void> {
+      auto hooks = plan_git_hooks(*request.git);
+      if (!hooks) return fail(hooks.error());
+      for (const FileMove& one : hooks->moves) {
+        if (auto free = check_place(one); !free) return free;
+      }
+      add_all(steps, std::move(hooks->moves));
+      add_all(steps, std::move(hooks->files));
+      add_all(steps, std::move(hooks->sections));
+      return {};
+    });
   }
   return plan;
 }
@@ -195,27 +229,31 @@ Result<InitPlan> plan_install(const InitRequest& request) {
 Result<InitPlan> plan_uninstall(const InitRequest& request) {
   InitPlan plan;
   for (const HookHost host : request.hosts) {
-    if (auto done = plan_server(request, host, false, plan); !done) return fail(done.error());
-    if (auto done = plan_host(request, host, false, plan); !done) return fail(done.error());
+    const std::string name(word(host));
+    plan_part(name + " tools", plan, [&](Steps& steps) { return plan_server(request, host, false, steps); });
+    plan_part(name, plan, [&](Steps& steps) { return plan_host(request, host, false, steps); });
   }
   if (request.git) {
-    auto hooks = plan_without_git_hooks(*request.git);
-    if (!hooks) return fail(hooks.error());
-    add_all(plan, std::move(hooks->files));
-    add_all(plan, std::move(hooks->moves));
-    add_all(plan, std::move(hooks->sections));
+    plan_part("git", plan, [&](Steps& steps) -> Result<void> {
+      auto hooks = plan_without_git_hooks(*request.git);
+      if (!hooks) return fail(hooks.error());
+      add_all(steps, std::move(hooks->files));
+      add_all(steps, std::move(hooks->moves));
+      add_all(steps, std::move(hooks->sections));
+      return {};
+    });
   }
   if (request.project_settings) {
     const std::string path = join(request.workspace.root, kConfigFileName);
     auto text = read_settings(path);
     if (!text) return fail(text.error());
-    if (*text == default_settings()) plan.emplace_back(FileChange{path, *text, {}});
+    if (*text == default_settings()) plan.steps.emplace_back(FileChange{path, *text, {}});
   }
   return plan;
 }
 
 Result<void> carry_out(const InitPlan& plan, const std::string& root) {
-  for (const InitStep& step : plan) {
+  for (const InitStep& step : plan.steps) {
     Result<void> done;
     if (const auto* change = std::get_if<FileChange>(&step)) done = apply(*change);
     if (const auto* moved = std::get_if<FileMove>(&step)) done = move(*moved);

@@ -1,7 +1,8 @@
 // lease init: what has to change in a project so that its agents and its git ask us, and how it is taken
 // back.
 //
-// Everything is planned before anything is written, so a file that cannot be understood stops the whole.
+// Everything is planned before anything is written. An agent whose files cannot be understood or changed is
+// left out as a whole, and so is git; the others go on.
 #pragma once
 
 #include <functional>
@@ -33,9 +34,21 @@ struct InitRequest {
 HookWishes wishes_of(const Workspace& workspace);
 
 using InitStep = std::variant<FileMove, FileChange, GitSection>;
-using InitPlan = std::vector<InitStep>;  // To be done in this order.
 
-// Errors: config_error (a file that cannot be understood; the message names it and the line), unavailable.
+// What is not done, and why: with the file, the line and what to do about it.
+struct Refusal {
+  std::string part;  // An agent's word, with " tools" behind it for its MCP server alone; or git.
+  Error error;
+};
+
+struct InitPlan {
+  std::vector<InitStep> steps;  // To be done in this order.
+  std::vector<Refusal> refused;
+
+  bool is_done() const { return steps.empty() && refused.empty(); }
+};
+
+// Errors: config_error (.leasehold.toml cannot be read).
 Result<InitPlan> plan_install(const InitRequest& request);
 Result<InitPlan> plan_uninstall(const InitRequest& request);
 

@@ -65,8 +65,14 @@ class Init : public testing::Test {
 
   void run(const Result<InitPlan>& plan) const {
     ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ(refused(plan), "");
     const auto done = carry_out(*plan, folder.path());
     EXPECT_TRUE(done) << done.error().message;
+  }
+  static std::string refused(const Result<InitPlan>& plan) {
+    std::string text;
+    for (const Refusal& one : plan->refused) text += one.part + ": " + one.error.message + "\n";
+    return text;
   }
   void install(bool git = false) const { run(plan_install(request(git))); }
   void uninstall(bool git = false) const { run(plan_uninstall(request(git))); }
@@ -76,7 +82,7 @@ class Init : public testing::Test {
     install(git);
     EXPECT_NE(everything(), before);
     const auto again = plan_install(request(git));
-    EXPECT_TRUE(again && again->empty()) << "a second time there is nothing to do";
+    EXPECT_TRUE(again && again->is_done()) << "a second time there is nothing to do";
     uninstall(git);
     EXPECT_EQ(everything(), before);
   }
@@ -147,18 +153,49 @@ TEST_F(Init, WithoutAHomeNothingIsLookedForThere) {
   InitRequest here = request();
   here.variables = nullptr;
 
-  EXPECT_TRUE(plan_install(here));
+  EXPECT_EQ(refused(plan_install(here)), "");
 }
 
 TEST_F(Init, AHookFileThatIsNotOursIsLeftAloneAndSaid) {
   write(".clinerules/hooks/PreToolUse", "#!/bin/sh\nmine\n", fs::perms(0755));
   const auto before = everything();
-  const auto plan = plan_install(request());
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().code, Code::config_error);
-  EXPECT_TRUE(plan.error().message.contains("lease hook cline")) << plan.error().message;
+  const std::string told = refused(plan_install(request()));
+  EXPECT_TRUE(told.starts_with("cline: ") && told.contains("lease hook cline")) << told;
   uninstall();
   EXPECT_EQ(everything(), before);
+}
+
+TEST_F(Init, AnAgentWhosePlaceIsTakenIsLeftOutAndTheOthersGoOn) {
+  write(".clinerules", "Be brief.\n");
+  const auto plan = plan_install(request());
+
+  const std::string told = refused(plan);
+  EXPECT_TRUE(told.starts_with("cline: " + path(".clinerules") + " is a file")) << told;
+  const auto done = carry_out(*plan, folder.path());
+  EXPECT_TRUE(done) << done.error().message;
+  EXPECT_TRUE(text(".claude/settings.json").contains("lease hook claude-code"));
+  EXPECT_TRUE(text(".windsurf/hooks.json").contains("lease hook windsurf"));
+  EXPECT_EQ(text(".clinerules"), "Be brief.\n");
+  EXPECT_FALSE(fs::exists(path(".cline/data/settings/cline_mcp_settings.json"))) << "nor half of it";
+
+  uninstall();
+  EXPECT_EQ(everything().size(), 1U);
+}
+
+TEST_F(Init, AUsersFileThatCannotBeReadKeepsOnlyTheToolsOut) {
+  write(".codeium/windsurf/mcp_config.json", "no JSON");
+  const auto plan = plan_install(request());
+  const std::string told = refused(plan);
+  EXPECT_TRUE(told.starts_with("windsurf tools: ")) << told;
+  EXPECT_TRUE(carry_out(*plan, folder.path()));
+  EXPECT_TRUE(text(".windsurf/hooks.json").contains("lease hook windsurf"));
+}
+
+TEST_F(Init, SettingsWithCommentsComeBackByteForByte) {
+  write(".gemini/settings.json", "{\n  // dark\n  \"theme\": \"x\" // really\n}\n");
+  write("opencode.json", "// mine\n{\n  \"mcp\": {\n    /* none */\n  }\n}\n");
+  write(".cursor/mcp.json", "{ // servers\n  \"mcpServers\": {\"x\": {}} }");
+  expect_that_everything_comes_back();
 }
 
 TEST_F(Init, ALinkStaysALinkAndWhatItLeadsToIsChanged) {
@@ -176,23 +213,22 @@ TEST_F(Init, ALinkStaysALinkAndWhatItLeadsToIsChanged) {
   EXPECT_TRUE(text("dotfiles/not-yet.json").contains("lease"));
 }
 
-TEST_F(Init, WhatIsNoJsonStopsTheWhole) {
-  write(".codex/hooks.json", "{\n// mine\n}");
-  const auto before = everything();
+TEST_F(Init, WhatIsNoJsonIsLeftAloneAndSaid) {
+  write(".codex/hooks.json", "{\n# mine\n}");
 
   const auto plan = plan_install(request());
 
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().code, Code::config_error);
-  EXPECT_TRUE(plan.error().message.contains(".codex/hooks.json:2: ")) << plan.error().message;
-  EXPECT_EQ(everything(), before);
+  const std::string told = refused(plan);
+  EXPECT_TRUE(told.starts_with("codex: ") && told.contains(".codex/hooks.json:2: ")) << told;
+  EXPECT_TRUE(carry_out(*plan, folder.path()));
+  EXPECT_EQ(text(".codex/hooks.json"), "{\n# mine\n}");
+  EXPECT_FALSE(fs::exists(path(".codex/config.toml"))) << "nor half of it";
 }
 
-TEST_F(Init, WhatIsNoTomlStopsTheWhole) {
+TEST_F(Init, WhatIsNoTomlIsLeftAloneAndSaid) {
   write(".codex/config.toml", "a = 1\nb = = 2\n");
-  const auto plan = plan_install(request());
-  ASSERT_FALSE(plan);
-  EXPECT_TRUE(plan.error().message.contains(".codex/config.toml:2: ")) << plan.error().message;
+  const std::string told = refused(plan_install(request()));
+  EXPECT_TRUE(told.contains(".codex/config.toml:2: ")) << told;
 }
 
 TEST_F(Init, CodexHooksInTomlGetOursBesideThem) {
@@ -212,7 +248,7 @@ TEST_F(Init, CodexHooksInTomlGetOursBesideThem) {
 
 TEST_F(Init, CodexHooksThatNothingCanBeAddedToAreRefused) {
   write(".codex/config.toml", "[hooks]\nPreToolUse = []\n");
-  EXPECT_FALSE(plan_install(request()));
+  EXPECT_TRUE(refused(plan_install(request())).starts_with("codex: "));
 }
 
 TEST_F(Init, ProjectSettingsThatWereChangedStay) {
@@ -321,11 +357,27 @@ TEST_F(InitGit, HuskysScriptsAreTheUsersOwn) {
 TEST_F(InitGit, HooksThatOtherRepositoriesUseAreLeftAlone) {
   const TempFolder elsewhere;
   git({"config", "core.hooksPath", elsewhere.path()});
-  const auto plan = plan_install(request(true));
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().code, Code::config_error);
-  EXPECT_TRUE(plan.error().message.contains("lease git-hook pre-commit")) << plan.error().message;
-  EXPECT_TRUE(plan_uninstall(request(true)));
+  const std::string told = refused(plan_install(request(true)));
+  EXPECT_TRUE(told.starts_with("git: ") && told.contains("lease git-hook pre-commit")) << told;
+  EXPECT_EQ(refused(plan_uninstall(request(true))), "");
+}
+
+TEST_F(InitGit, AHookThatCannotBeMovedAsideIsSaidBeforeAnythingIsDone) {
+  write(".git/hooks/pre-commit", "#!/usr/bin/python3\n", fs::perms(0755));
+  write(".git/hooks/pre-commit.before-leasehold", "#!/usr/bin/python3\n# older\n", fs::perms(0755));
+  const auto before = everything();
+  InitRequest only_git = request(true);
+  only_git.hosts.clear();
+  only_git.project_settings = false;
+
+  const auto plan = plan_install(only_git);
+
+  const std::string told = refused(plan);
+  EXPECT_TRUE(told.starts_with("git: ") && told.contains("pre-commit.before-leasehold is there already"))
+      << told;
+  EXPECT_TRUE(plan->steps.empty());
+  EXPECT_TRUE(carry_out(*plan, folder.path()));
+  EXPECT_EQ(everything(), before);
 }
 
 TEST_F(InitGit, ARecentGitIsToldInItsConfiguration) {

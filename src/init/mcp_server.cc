@@ -1,8 +1,7 @@
 #include "init/mcp_server.h"
 
 #include <algorithm>
-#include <boost/json/serialize.hpp>
-#include <boost/json/string.hpp>
+#include <boost/json.hpp>
 #include <initializer_list>
 
 #include "init/codex_toml.h"
@@ -75,12 +74,44 @@ Result<FileText> with_json_entry(const FileText& text, const Spelling& ours) {
   return with;
 }
 
+// Whether it starts what ours starts; hosts that write their file anew add settings of their own.
+bool runs_the_same(std::string_view entry, std::string_view ours) {
+  boost::system::error_code error;
+  boost::json::parse_options options;
+  options.allow_comments = true;
+  const boost::json::value theirs = boost::json::parse(entry, error, {}, options);
+  const boost::json::object wanted = boost::json::parse(ours).as_object();
+  if (error || !theirs.is_object()) return false;
+  return std::ranges::all_of(std::initializer_list<std::string_view>{"command", "args"}, [&](auto name) {
+    const auto* const value = wanted.if_contains(name);
+    const auto* const found = theirs.get_object().if_contains(name);
+    return value == nullptr || (found != nullptr && *found == *value);
+  });
+}
+
+// For a text that is not ours any more: its host wrote it anew, in its own way. What was there before cannot
+// be told then, so what is around the entry stays.
+Result<FileText> without_reformatted(std::string text, const Spelling& ours) {
+  if (!text.contains("\"lease\"")) return text;
+  const auto spans = json_spans(text);
+  if (!spans) return fail(spans.error());
+  const JsonMember* const servers = *spans ? (*spans)->find(ours.member) : nullptr;
+  const JsonMember* const entry = servers == nullptr ? nullptr : servers->value.find("lease");
+  if (entry == nullptr) return text;
+  const JsonSpan& value = entry->value;
+  if (!runs_the_same(std::string_view(text).substr(value.begin, value.end - value.begin), ours.value))
+    return text;
+  erase_member(text, servers->value, static_cast<std::size_t>(entry - servers->value.members.data()));
+  return text;
+}
+
 Result<FileText> without_json_entry(const FileText& text, const Spelling& ours) {
   if (!text || *text == ours.whole_file()) return FileText();
   // One that somebody put another behind or in front of, too.
-  return without_first(
+  std::string left = without_first(
       *text, {ours.in_empty_file(), kInEmptyObject + ours.servers(), ours.servers() + ",", ours.servers(),
               kInEmptyObject + ours.entry(), ours.entry() + ",", "," + ours.entry(), ours.entry()});
+  return left == *text ? without_reformatted(std::move(left), ours) : std::move(left);
 }
 
 bool names_lease(const TomlTable& settings) {

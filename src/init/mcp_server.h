@@ -21,8 +21,9 @@ ServersFile servers_file(HookHost host);
 // Errors: invalid_argument, beginning with the line and a colon: the file is not what the agent would take.
 Result<FileText> with_server(const FileText& text, HookHost host, const std::string& root);
 
-// Without what with_server() put there. Nothing: it held nothing else, and the file was ours. Errors: the
-// same.
+// Without what with_server() put there. Nothing: it held nothing else, and the file was ours. Where the host
+// wrote the file anew since, an entry of that name that starts the same program goes, whoever wrote it.
+// Errors: the same.
 Result<FileText> without_server(const FileText& text, HookHost host, const std::string& root);
 
 }  // namespace leasehold

@@ -74,6 +74,25 @@ TEST(McpServerEntry, ComesOutFromAmongLaterOnes) {
             "{\n  \"mcpServers\": {\n    \"other\": {}\n  }\n}\n");
 }
 
+TEST(McpServerEntry, ComesOutOfAFileThatItsHostWroteAnew) {
+  const auto left = [](const char* text, HookHost host) { return **without_server(text, host, "/p"); };
+
+  EXPECT_EQ(left("{\n\t\"mcpServers\": {\n\t\t\"a\": {},\n\t\t\"lease\": {\n\t\t\t\"args\": [\"mcp\"],\n"
+                 "\t\t\t\"command\": \"lease\"\n\t\t}\n\t}\n}",
+                 HookHost::claude_code),
+            "{\n\t\"mcpServers\": {\n\t\t\"a\": {}\n\t}\n}");
+  EXPECT_EQ(left(R"({"mcp":{"lease":{"command":["lease","mcp"],"enabled":true,"type":"local"},"z":{}}})",
+                 HookHost::opencode),
+            R"({"mcp":{"z":{}}})");
+  EXPECT_EQ(left(R"({"mcpServers":{"lease":{"command":"lease","args":["mcp","-C","/p"],"disabled":false}}})",
+                 HookHost::cline),
+            R"({"mcpServers":{}})");
+
+  const char* const other = R"({"mcpServers":{"lease":{"command":"lease","args":["mcp","-C","/q"]}}})";
+  EXPECT_EQ(left(other, HookHost::cline), other) << "of another project";
+  EXPECT_EQ(left("no JSON", HookHost::cline), "no JSON") << "none of ours can be in it";
+}
+
 TEST(McpServerEntry, AFileThatIsNotWhatTheAgentTakesIsNotTouched) {
   for (const char* wrong : {"[]", "{", R"({"mcpServers": []})"}) {
     EXPECT_FALSE(with_server(wrong, HookHost::claude_code, "/p")) << wrong;

@@ -62,12 +62,21 @@ TEST_F(InitCommand, IsTheSameInJson) {
   EXPECT_EQ(answer.at("changes").at(0).at("action"), "create");
 }
 
-TEST_F(InitCommand, RefusesWhatItDoesNotUnderstand) {
+TEST_F(InitCommand, RefusesWhatItDoesNotUnderstandAndDoesTheRest) {
   write(".claude/settings.json", "{\n  \"a\": 1,\n}\n");
-  const Ran refused = as("x", {"init", "--agents", "codex,claude-code"});
-  EXPECT_EQ(refused.exit, 78);
-  EXPECT_TRUE(contains(refused.err, "settings.json:3: ")) << refused.err;
-  EXPECT_FALSE(fs::exists(root() + "/.codex")) << "all or nothing";
+  const Ran none = as("x", {"init", "--agents", "claude-code"});
+  EXPECT_EQ(none.exit, 78);
+  EXPECT_TRUE(contains(none.err, "settings.json:3: ")) << none.err;
+  EXPECT_TRUE(contains(none.err, "Nothing was changed.")) << none.err;
+
+  const Ran rest = as("x", {"init", "--agents", "codex,claude-code"});
+  EXPECT_EQ(rest.exit, 78);
+  EXPECT_TRUE(contains(rest.err, "claude-code: ") && contains(rest.err, "settings.json:3: ")) << rest.err;
+  EXPECT_TRUE(contains(rest.err, "Nothing was changed for it.")) << rest.err;
+  EXPECT_TRUE(contains(text(".codex/hooks.json"), "lease hook codex"));
+  EXPECT_EQ(text(".claude/settings.json"), "{\n  \"a\": 1,\n}\n");
+  const auto answer = json("x", {"init", "--agents", "codex,claude-code"});
+  EXPECT_EQ(answer.at("refused").at(0).at("part"), "claude-code");
   EXPECT_EQ(as("x", {"init", "--agents", "emacs"}).exit, 64);
   EXPECT_EQ(as("x", {"init", "--git-hooks"}).exit, 66) << "there is no repository";
 }
