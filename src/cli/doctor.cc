@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/past.h"
 #include "cli/when.h"
+#include "init/configured_command.h"
 #include "init/host_check.h"
 #include "init/rehearsal.h"
 #include "util/path_text.h"
@@ -159,10 +160,17 @@ Finding asks(const std::string& root, HookHost host) {
   if (!on_path("lease", environment))
     return {name, Health::bad, "its hooks call lease, which is not on PATH. Put it there."};
   const auto told = rehearse(root, host, environment);
-  if (!told) return {name, Health::bad, told.error().message};
+  if (!told) {
+    return {name, Health::bad,
+            fmt::format("{} (The lease on PATH is {}.)", told.error().message,
+                        in_sentence(on_path("lease", environment).value_or("none")))};
+  }
   return {
       name, Health::good,
-      fmt::format("it asks before it writes. Of two on a scratch file, the second was refused: {}", *told)};
+      fmt::format("it asks before it writes. Of two on a scratch file, the second was refused: {}{}", *told,
+                  passes_when_late(host) ? " (A hook that takes longer than 5 s it does not wait for, and "
+                                           "writes; lease answers within 3.)"
+                                         : "")};
 }
 
 // What lease init set up. Nothing where it was never run.

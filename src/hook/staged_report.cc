@@ -91,6 +91,8 @@ std::string command_report(const StagedAgent& agent, bool after, const std::stri
 
 }  // namespace
 
+StagedTool tool_that_writes(HookHost host) { return {words_of(host).before, words_of(host).write}; }
+
 std::string report_of_write(const StagedAgent& agent, const std::string& file) {
   return write_report(agent, words_of(agent.host).before, file);
 }

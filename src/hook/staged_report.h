@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "hook/hook_host.h"
 
@@ -13,6 +14,13 @@ struct StagedAgent {
   std::string root;      // Where it was started.
   std::string subagent;  // Empty: its main agent. Only some hosts tell.
 };
+
+// By which event and tool a host reports a write.
+struct StagedTool {
+  std::string_view event;
+  std::string_view name;  // Empty: the event tells.
+};
+StagedTool tool_that_writes(HookHost host);
 
 // Before it writes this file (absolute), with the tool that its host has for it.
 std::string report_of_write(const StagedAgent& agent, const std::string& file);

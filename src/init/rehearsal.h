@@ -7,12 +7,12 @@
 
 namespace leasehold {
 
-// Two sessions of an agent want to write one scratch file of the workspace at `root`, through the code that
-// answers its hooks, on the workspace's own store. Returns what the second one was told; afterwards nothing
-// is held.
+// Two sessions of an agent want to write one file. What the project at `root` has the host run before a write
+// is run as the host does, with the reports it would make; but the file lies in a project of its own, with a
+// store of its own, which is gone afterwards. Returns what the second one was told.
 //
-// Errors: unavailable (the file cannot be made; or the first was refused as well, and why), corrupt (the
-// second was let through).
+// Errors: config_error (the host asks nobody before a write), unavailable (the command cannot be run, or
+// fails; or the first was refused as well, and why), corrupt (the second was let through).
 Result<std::string> rehearse(const std::string& root, HookHost host, const Variables& variables);
 
 }  // namespace leasehold

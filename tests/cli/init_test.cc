@@ -94,13 +94,39 @@ TEST_F(InitCommand, DoctorShowsTheRefusedWrite) {
   ASSERT_EQ(as("x", {"init", "--agents", "claude-code"}).exit, 0);
   const Ran doctor = sh("x", "lease doctor");
   EXPECT_EQ(doctor.exit, 0) << doctor.out;
-  EXPECT_TRUE(contains(doctor.out, "the second was refused: .leasehold-doctor-")) << doctor.out;
+  EXPECT_TRUE(contains(doctor.out, "the second was refused: scratch-file")) << doctor.out;
   EXPECT_TRUE(contains(doctor.out, "is leased by claude-code")) << doctor.out;
   EXPECT_EQ(as("x", {"ls"}).out, "") << "nothing stays behind";
+  EXPECT_FALSE(contains(as("x", {"history"}).out, "scratch-file")) << "nor in history";
 
   const Ran without = as("x", {"doctor"});  // Where PATH does not lead to lease.
   EXPECT_EQ(without.exit, 74);
   EXPECT_TRUE(contains(without.out, "not on PATH")) << without.out;
+}
+
+// It is the command of the host's own file that is run.
+TEST_F(InitCommand, DoctorFindsALeaseThatDoesNotAnswer) {
+  ASSERT_EQ(as("x", {"init", "--agents", "claude-code,codex"}).exit, 0);
+  const auto doctor_with = [&](const std::string& script) {
+    write("bin/lease", "#!/bin/sh\n" + script + "\n", true);
+    return sh("x", std::string(LEASE_BINARY) + " doctor", root() + "/bin:/usr/bin:/bin");
+  };
+
+  const Ran silent = doctor_with("exit 0");
+  EXPECT_EQ(silent.exit, 74);
+  EXPECT_TRUE(contains(silent.out, "both may write (lease hook claude-code)")) << silent.out;
+  EXPECT_TRUE(contains(silent.out, "The lease on PATH is " + root() + "/bin/lease")) << silent.out;
+
+  const Ran broken = doctor_with("echo no such option >&2; exit 64");
+  EXPECT_TRUE(contains(broken.out, "its hook fails with status 64: \"no such option\"")) << broken.out;
+  EXPECT_TRUE(contains(broken.out, "nobody can write: no such option"))
+      << "as Codex takes it: " << broken.out;
+
+  write(
+      ".claude/settings.json",
+      R"({"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"lease hook claude-code"}]}]}})");
+  const Ran deaf = sh("x", "lease doctor");
+  EXPECT_TRUE(contains(deaf.out, "its hooks do not ask before a write")) << deaf.out;
 }
 
 TEST_F(InitCommand, DoctorRehearsesEveryHost) {
