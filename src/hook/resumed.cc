@@ -39,8 +39,10 @@ void take_back(OpenWorkspace& workspace, const Holder& subagent, const Owner& ma
     left.ids.push_back(lease.id);
   }
   if (left.ids.empty()) return;
+  // Neither of the two does it, so that the main agent is told and nobody's notices are taken along.
+  const Owner hook = {"lease-hook", main.session_id};
   [[maybe_unused]] const auto moved =
-      client.transfer({.caller = {.holder = {.owner = main}},
+      client.transfer({.caller = {.holder = {.owner = hook}, .whole_session = true},
                        .which = std::move(left),
                        .to = subagent,
                        .note = fmt::format("{} goes on", subagent.owner.agent_id)});
