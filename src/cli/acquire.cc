@@ -1,6 +1,7 @@
 #include "cli/acquiring.h"
 #include "cli/answers.h"
 #include "cli/commands.h"
+#include "hook/aftermath.h"
 
 namespace leasehold {
 namespace {
@@ -11,6 +12,8 @@ Result<int> run(Call& call) {
   const auto workspace = call.workspace();
   const auto answered = acquire(*(*workspace)->client(), *request);
   if (!answered) return fail(answered.error());
+  if (const auto* granted = std::get_if<Granted>(&answered->decision))
+    note_granted(**workspace, granted->leases);
   return answer(call, *request, *answered);
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/answers.h"
 #include "cli/commands.h"
+#include "hook/aftermath.h"
 #include "leasehold/write_gate.h"
 #include "wire/gate_json.h"
 
@@ -43,6 +44,8 @@ Result<int> run(Call& call) {
   // A denial it waited for in vain was shown before.
   const bool was_shown =
       waits && denied != nullptr && (denied->code == Code::retry_later || denied->code == Code::halted);
+  if (const auto* allowed = std::get_if<Allowed>(&decided->decision); allowed != nullptr && allowed->granted)
+    note_granted(**workspace, allowed->leases);
   if (!was_shown) show(call, *decided);
   return denied == nullptr ? Result<int>(0) : call.exit_status(denied->code);
 }

@@ -15,6 +15,7 @@
 #include "cli/answers.h"
 #include "cli/commands.h"
 #include "cli/end_signals.h"
+#include "hook/aftermath.h"
 #include "leasehold/keeper.h"
 #include "run/child_process.h"
 
@@ -176,6 +177,7 @@ Result<int> run(Call& call) {
   const auto* granted = std::get_if<Granted>(&answered->decision);
   if (granted == nullptr) return answer(call, *request, *answered);
   tell(call.out(), answered->notices);
+  note_granted(**workspace, granted->leases);
   const TakenWatch watch((*workspace)->client(), granted->leases, lost);
   const int status = run_under(call, **keeper, lost, *granted, holder.owner);
   (*keeper)->stop();

@@ -53,6 +53,19 @@ Result<std::vector<Trespass>> find_trespasses(OpenWorkspace& workspace, const st
   return trespasses;
 }
 
+void note_granted(const OpenWorkspace& workspace, const std::vector<Lease>& leases) {
+  const auto tree = find_workspace(workspace.root());
+  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  if (!folder || leases.empty()) return;
+  SeenFiles seen(*folder, leases.front().holder.owner);
+  for (const Lease& lease : leases) {
+    if (lease.subtree || !is_path(lease.path) || lease.mode != Mode::exclusive) continue;
+    const std::string path = join(workspace.root(), lease.path.substr(1));
+    // What it saw before is what it knows of it, even if it is another file by now.
+    if (!seen.find(path)) seen.note_state(path);
+  }
+}
+
 void record(OpenWorkspace& workspace, const Holder& who, const std::vector<Trespass>& trespasses) {
   for (const Trespass& trespass : trespasses) {
     GateRequest request;

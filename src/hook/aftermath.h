@@ -20,6 +20,10 @@ inline constexpr std::string_view kByCommand = "changed while a command of its r
 Result<std::vector<Trespass>> find_trespasses(OpenWorkspace& workspace, const std::string& seen_folder,
                                               SeenFiles& own, const Owner& owner);
 
+// What the owner of new leases has in its files: so that it is known later whether they were there. For who
+// takes leases by other means than hooks.
+void note_granted(const OpenWorkspace& workspace, const std::vector<Lease>& leases);
+
 // Puts it into history, for operators, as a denied write of `who`; so the gate's protocol begins with it.
 void record(OpenWorkspace& workspace, const Holder& who, const std::vector<Trespass>& trespasses);
 

@@ -160,6 +160,10 @@ void SeenFiles::note(const std::string& path) {
   append(kSeen, path, {file_clock_now(), now, content_of(path, now)});
 }
 
+void SeenFiles::note_state(const std::string& path) {
+  append(kSeen, path, {file_clock_now(), state_of(path)});
+}
+
 void SeenFiles::note_write_begins(const std::string& path) { append(kWriteBegins, path, {file_clock_now()}); }
 
 void SeenFiles::note_command_begins() { append(kCommandBegins, {}, {file_clock_now()}); }

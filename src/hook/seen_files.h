@@ -53,7 +53,8 @@ class SeenFiles {
   // Has it another content than when it was seen? One that was not seen has not.
   bool has_changed(const std::string& path) const;
 
-  void note(const std::string& path);  // It sees the file as it is now.
+  void note(const std::string& path);        // It sees the file as it is now.
+  void note_state(const std::string& path);  // It knows whether it is there, and how large; no more.
   void note_write_begins(const std::string& path);
   void note_command_begins();
 

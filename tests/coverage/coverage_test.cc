@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "hook/aftermath.h"
 #include "hook/hook.h"
 #include "hook/staged_report.h"
 #include "init/agent_hooks.h"
@@ -27,8 +28,9 @@ enum class Means { tool, command, foreign_tool, nothing };
 struct Way {
   std::string name;
   Means means;
-  std::string line;    // For a shell.
-  std::string effect;  // What is really done, by sh in the folder; empty: `line`.
+  std::string line;      // For a shell.
+  std::string effect;    // What is really done, by sh in the folder; empty: `line`.
+  bool by_hand = false;  // It is held from the command line, and not by an agent with hooks.
 };
 
 // The file that somebody else holds is `held`, in the folder `d`.
@@ -45,6 +47,9 @@ const Way kWays[] = {
      ""},
     {"shell: a script, a program, `make`", Means::command, "./script", "echo x > d/held"},
     {"shell: a script that removes it", Means::command, "./script", "rm d/held"},
+    {"shell: a script, on a file held by `lease acquire`", Means::command, "./script", "echo x > d/held",
+     true},
+    {"shell: a script that removes one of these", Means::command, "./script", "rm d/held", true},
     {"what runs on after its shell command", Means::nothing, "", "echo x > d/held"},
     {"a tool of an MCP server", Means::foreign_tool, "", "echo x > d/held"},
     {"an editor, a person, another program", Means::nothing, "", "echo x > d/held"},
@@ -59,9 +64,14 @@ class Coverage : public testing::Test {
     std::ofstream(root_ + "/.leasehold.toml");
     fs::create_directory(root_ + "/d");
     for (const char* const file : {"/d/held", "/other", "/script"}) std::ofstream(root_ + file) << "a\n";
-    const StagedAgent holder = {.host = HookHost::codex, .session = "holder", .root = root_, .subagent = {}};
-    EXPECT_FALSE(tell(holder, report_of_write(holder, root_ + "/d/held")).denies());
-    tell(holder, report_after_write(holder, root_ + "/d/held"));
+    if (way.by_hand) {
+      hold_by_hand();
+    } else {
+      const StagedAgent holder = {
+          .host = HookHost::codex, .session = "holder", .root = root_, .subagent = {}};
+      EXPECT_FALSE(tell(holder, report_of_write(holder, root_ + "/d/held")).denies());
+      tell(holder, report_after_write(holder, root_ + "/d/held"));
+    }
 
     const StagedAgent agent = {.host = host, .session = "agent", .root = root_, .subagent = {}};
     if (!before(agent, way).empty() && tell(agent, before(agent, way)).denies()) return "blocked";
@@ -84,6 +94,16 @@ class Coverage : public testing::Test {
         break;
     }
     return {};
+  }
+
+  // What lease acquire does.
+  void hold_by_hand() const {
+    const auto opened = open_workspace({.place = root_, .environment = none_});
+    ASSERT_TRUE(opened);
+    const Caller person = {.holder = {.owner = {"codex", "by-hand"}}};
+    const auto answer = (*opened)->client()->acquire({.caller = person, .paths = {{.path = "/d/held"}}});
+    ASSERT_TRUE(answer && std::holds_alternative<Granted>(answer->decision));
+    note_granted(**opened, std::get<Granted>(answer->decision).leases);
   }
 
   HookAnswer tell(const StagedAgent& agent, const std::string& report) const {
