@@ -46,24 +46,21 @@ void answer_late_at(Moment then) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-// More than any tool call that a host would pass on.
-constexpr std::size_t kPayloadMax = std::size_t{64} << 20;
-
-// What came until its end or until then. Nothing, if it is more than a host would say or cannot be read: that
-// is no JSON, and answered as such.
+// What came until its end or until then, or until it is more than a host would say. Nothing, if it cannot be
+// read: that is no JSON, and answered as such.
 std::string read_input(Moment until) {
   std::string text;
   std::array<char, 65536> buffer;
-  while (text.size() <= kPayloadMax) {
+  while (text.size() <= kPayloadBytesMax) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
     if (poll(&input, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) == 0) return text;
     const ssize_t count = read(STDIN_FILENO, buffer.data(), buffer.size());
     if (count == 0) return text;
     if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (count < 0 && errno != EINTR && errno != EAGAIN) break;
+    if (count < 0 && errno != EINTR && errno != EAGAIN) return {};
   }
-  return {};
+  return text;
 }
 
 // Never any status but that of the answer: for a host, other numbers mean other things.
@@ -81,7 +78,8 @@ Result<int> run(Call& call) {
   const HookAnswer answer = hook.answer();
   alarm(0);
   if (!answer.output.empty()) call.out().print(answer.output + '\n');
-  if (!answer.complaint.empty()) call.out().complain(answer.complaint);
+  // As it is, for it is what the model reads.
+  if (!answer.complaint.empty()) write_error(answer.complaint + '\n');
   if (!answer.problem.empty() && call.out().verbose()) call.out().complain(answer.problem);
   return answer.exit_status;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "hook/aftermath.h"
 #include "hook/asked_paths.h"
 #include "hook/reason.h"
@@ -84,6 +86,9 @@ Owner HookCall::owner() const {
   if (!event_->subagent_id.empty()) owner.agent_id += '/' + event_->subagent_id;
   return owner;
 }
+
+// Of remarks. Copilot takes Claude Code's answers for others, but not these.
+HookHost HookCall::dialect() const { return event_->host == HookHost::copilot ? event_->host : host_; }
 
 std::string HookCall::absolute(const std::string& path) const {
   return path.starts_with('/') ? path : cwd_ + '/' + path;
@@ -258,9 +263,7 @@ HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& se
   if (!trespasses) return told(trespasses);
   if (trespasses->empty()) return {};
   record(**opened, {.owner = owner(), .process = (*opened)->caller_process()}, *trespasses);
-  // Copilot takes Claude Code's answers for others, but not this one.
-  const HookHost dialect = event_->host == HookHost::copilot ? event_->host : host_;
-  return remark(dialect, event_->event_name, aftermath_text(*trespasses));
+  return remark(dialect(), event_->event_name, aftermath_text(*trespasses));
 }
 
 HookAnswer HookCall::unchecked(const Error& error, const std::string& place) const {
@@ -270,6 +273,25 @@ HookAnswer HookCall::unchecked(const Error& error, const std::string& place) con
     return {.problem = error.message};
   HookAnswer answer = denial(host_, event_ ? event_->event_name : "PreToolUse", not_checked(error.message));
   answer.problem = error.message;
+  return answer;
+}
+
+// A session that goes on, or whose model forgot what was said before, has what it had; one that is new has
+// nothing, and is told nothing.
+HookAnswer HookCall::tell_what_it_has(Client& client) const {
+  const auto leases = client.leases({.agent_id = main_owner().agent_id, .session_id = event_->session_id});
+  if (!leases || leases->empty()) return told(leases);
+  const auto active = client.turn_started(main_owner());
+  constexpr std::size_t kShown = 5;
+  constexpr std::size_t kNameMax = 50;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kShown, leases->size()); ++i)
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", short_path((*leases)[i].path, kNameMax));
+  if (leases->size() > kShown) names += fmt::format(" and {} more (lease ls)", leases->size() - kShown);
+  HookAnswer answer =
+      remark(event_->host, event_->event_name,
+             fmt::format("This session holds {}. What it does not need any more: lease release PATH", names));
+  answer.problem = told(active).problem;
   return answer;
 }
 
@@ -286,6 +308,8 @@ HookAnswer HookCall::tell() {
     case HookMoment::turn_stopped:
       if (SeenFiles* const seen = seen_files()) seen->note_turn(true);
       return told(client->turn_stopped(caller.holder.owner));
+    case HookMoment::session_started:
+      return tell_what_it_has(*client);
     case HookMoment::turn_failed:
       return told(client->release({.caller = caller, .which = {.all = true}}));
     case HookMoment::session_ended:

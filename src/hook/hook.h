@@ -32,6 +32,7 @@ class HookCall {
   HookAnswer answer();
 
  private:
+  HookHost dialect() const;
   Owner main_owner() const;
   Owner owner() const;
   HookAnswer decide();
@@ -44,6 +45,7 @@ class HookCall {
   HookAnswer after();
   HookAnswer after_command(const std::string& seen_folder, SeenFiles& seen);
   HookAnswer tell();
+  HookAnswer tell_what_it_has(Client& client) const;
   SeenFiles* seen_files();
   SeenFiles& seen_in(const std::string& folder);
   const Result<Workspace>& tree_of(const std::string& place) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <memory>
 #include <span>
 
 #include "hook/surrogates.h"
@@ -26,11 +27,13 @@ constexpr EventName kEvents[] = {
     {"Stop", HookMoment::turn_stopped},                   // Claude Code, Codex, Copilot
     {"StopFailure", HookMoment::turn_failed},             // Claude Code
     {"SubagentStop", HookMoment::subagent_stopped},       // Claude Code, Codex
+    {"SessionStart", HookMoment::session_started},        // Claude Code, Codex, Copilot, Gemini
     {"SessionEnd", HookMoment::session_ended},            // Claude Code, Codex, Copilot, Gemini
     {"BeforeAgent", HookMoment::turn_started},            // Gemini
     {"AfterAgent", HookMoment::turn_stopped},             // Gemini
     {"beforeSubmitPrompt", HookMoment::turn_started},     // Cursor
     {"stop", HookMoment::turn_stopped},                   // Cursor
+    {"sessionStart", HookMoment::session_started},        // Cursor
     {"sessionEnd", HookMoment::session_ended},            // Cursor
     {"chat.message", HookMoment::turn_started},           // OpenCode
     {"session.idle", HookMoment::turn_stopped},           // OpenCode
@@ -82,6 +85,8 @@ struct Report {
   bool is_after_tool = false;
   std::string tool;
   const json::value* arguments = &kNothing;
+  std::shared_ptr<const json::value>
+      own_arguments;  // What `arguments` points to, if it is not in the payload.
 };
 
 // Copilot and Cursor also run the hooks that Claude Code was given. Claude Code tells no time, and has no
@@ -156,6 +161,35 @@ Report cline_report(const json::object& payload) {
   return report;
 }
 
+// Copilot's hooks under names like preToolUse are told neither their names nor Claude Code's: what is in the
+// report tells which one it is.
+Report copilot_report(const json::object& payload) {
+  Report report;
+  report.event = {.session_id = text(payload, "sessionId"), .cwd = text(payload, "cwd")};
+  report.tool = text(payload, "toolName");
+  report.arguments = &at(payload, "toolArgs");
+  if (report.arguments->is_string()) {  // Some versions write it down.
+    boost::system::error_code error;
+    report.own_arguments =
+        std::make_shared<const json::value>(json::parse(report.arguments->get_string(), error));
+    if (!error) report.arguments = report.own_arguments.get();
+  }
+  if (!report.tool.empty()) {
+    report.event.event_name = payload.contains("toolResult") ? "PostToolUse" : "PreToolUse";
+  } else if (payload.contains("prompt")) {
+    report.event.event_name = "UserPromptSubmit";
+  } else if (payload.contains("source")) {
+    report.event.event_name = "SessionStart";
+  } else if (payload.contains("stopReason")) {
+    report.event.event_name = "Stop";
+  } else if (payload.contains("reason")) {
+    report.event.event_name = "SessionEnd";
+  } else {
+    report.event.event_name = "unknown";
+  }
+  return report;
+}
+
 Report read_report(HookHost host, const json::value& whole) {
   const json::object& payload = whole.get_object();
   switch (host) {
@@ -167,6 +201,8 @@ Report read_report(HookHost host, const json::value& whole) {
       return windsurf_report(payload);
     case HookHost::cline:
       return cline_report(payload);
+    case HookHost::copilot:
+      return payload.contains("sessionId") ? copilot_report(payload) : plain_report(host, payload);
     default:
       return plain_report(host, payload);
   }
@@ -250,6 +286,7 @@ bool is_gated(HookMoment moment) {
 }
 
 Result<HookEvent> parse_hook(HookHost host, std::string_view payload) {
+  if (payload.size() > kPayloadBytesMax) return bad("is larger than any that a host makes (64 MB)");
   boost::system::error_code error;
   json::parse_options options;
   options.allow_invalid_utf8 = true;

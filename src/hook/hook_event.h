@@ -1,6 +1,7 @@
 // What a coding agent's hook reports, whichever agent it is.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ enum class HookMoment {
   turn_stopped,      // It is done for now.
   turn_failed,       // It cannot go on.
   subagent_stopped,  // One of its subagents is done.
+  session_started,   // Or went on, or forgot what was said before.
   session_ended,
   other,  // Nothing to us.
 };
@@ -39,6 +41,9 @@ struct HookEvent {
 
 // Whether the host waits for a yes or no.
 bool is_gated(HookMoment moment);
+
+// More than any tool call that a host would pass on.
+inline constexpr std::size_t kPayloadBytesMax = std::size_t{64} << 20;
 
 // Reads what a host writes to its hooks' standard input. Fields we do not know are passed over. What lacks
 // something and asks for no answer is nothing to us.

@@ -70,7 +70,8 @@ TEST(HookEvent, EventsOfALife) {
   EXPECT_EQ(moment("StopFailure"), HookMoment::turn_failed);
   EXPECT_EQ(moment("SubagentStop"), HookMoment::subagent_stopped);
   EXPECT_EQ(moment("SessionEnd"), HookMoment::session_ended);
-  EXPECT_EQ(moment("SessionStart"), HookMoment::other);
+  EXPECT_EQ(moment("SessionStart"), HookMoment::session_started);
+  EXPECT_EQ(moment("SubagentStart"), HookMoment::other) << "its first write tells who it is";
   EXPECT_EQ(moment("PostToolUse"), HookMoment::other) << "of a tool that does nothing to files";
   EXPECT_EQ(moment("SomethingNew"), HookMoment::other);
 }
@@ -123,6 +124,12 @@ TEST(HookEvent, WritesOfOthers) {
        R"({"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Edit",
            "tool_input":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch"})",
        "a b"},
+      {HookHost::copilot,
+       R"({"sessionId":"s","timestamp":1763200000000,"cwd":"/w","toolName":"create","toolArgs":{"path":"a"}})",
+       "a"},
+      {HookHost::copilot,
+       R"({"sessionId":"s","timestamp":1763200000000,"cwd":"/w","toolName":"edit","toolArgs":"{\"path\":\"a\"}"})",
+       "a"},
       {HookHost::cursor,
        R"({"hook_event_name":"preToolUse","conversation_id":"s","generation_id":"g","workspace_roots":["/w"],
            "tool_name":"Delete","tool_input":{"path":"a"}})",
@@ -188,6 +195,12 @@ TEST(HookEvent, CommandsOfOthersRunWhereTheySay) {
   }
 }
 
+TEST(HookEvent, WhatIsTooLargeIsCalledThat) {
+  const auto event = parse_hook(HookHost::claude_code, std::string(kPayloadBytesMax + 1, ' '));
+  ASSERT_FALSE(event);
+  EXPECT_EQ(event.error().message, "The hook's input is larger than any that a host makes (64 MB).");
+}
+
 TEST(HookEvent, LivesOfOthers) {
   struct Report {
     HookHost host;
@@ -199,6 +212,20 @@ TEST(HookEvent, LivesOfOthers) {
       {HookHost::gemini, R"({"session_id":"s","hook_event_name":"AfterAgent"})", HookMoment::turn_stopped},
       {HookHost::gemini, R"({"session_id":"s","hook_event_name":"SessionEnd"})", HookMoment::session_ended},
       {HookHost::copilot, R"({"session_id":"s","hook_event_name":"Stop"})", HookMoment::turn_stopped},
+      {HookHost::copilot, R"({"sessionId":"s","cwd":"/w","prompt":"go on"})", HookMoment::turn_started},
+      {HookHost::copilot, R"({"sessionId":"s","cwd":"/w","reason":"complete"})", HookMoment::session_ended},
+      {HookHost::copilot, R"({"sessionId":"s","cwd":"/w","source":"new"})", HookMoment::session_started},
+      {HookHost::copilot, R"({"sessionId":"s","cwd":"/w","error":{}})", HookMoment::other},
+      {HookHost::copilot,
+       R"({"sessionId":"s","cwd":"/w","toolName":"bash","toolArgs":{"command":"ls"},"toolResult":{}})",
+       HookMoment::after_command},
+      {HookHost::copilot, R"({"sessionId":"s","toolName":"view","toolArgs":{"path":"a"}})",
+       HookMoment::before_read},
+      {HookHost::gemini, R"({"session_id":"s","hook_event_name":"SessionStart"})",
+       HookMoment::session_started},
+      {HookHost::codex, R"({"session_id":"s","hook_event_name":"SubagentStart"})", HookMoment::other},
+      {HookHost::cursor, R"({"conversation_id":"s","hook_event_name":"sessionStart"})",
+       HookMoment::session_started},
       {HookHost::cursor, R"({"conversation_id":"s","hook_event_name":"stop"})", HookMoment::turn_stopped},
       {HookHost::cursor, R"({"conversation_id":"s","hook_event_name":"sessionEnd"})",
        HookMoment::session_ended},

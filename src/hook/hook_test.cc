@@ -233,6 +233,27 @@ TEST_F(HookTest, ASubagentThatGoesOnHasItsFilesAgain) {
   EXPECT_EQ(edit("s1", "src/foo.ts", "sub1"), "") << "as often as it goes on";
 }
 
+TEST_F(HookTest, AMainAgentIsToldThatItsSubagentTookAFileBack) {
+  write("a", "one");
+  ASSERT_EQ(edit("s1", "a", "sub1"), "");
+  ASSERT_EQ(tell("s1", "SubagentStop", "sub1"), "");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(edit("s1", "a", "sub1"), "");
+
+  const std::string told = edit("s1", "a");
+  EXPECT_TRUE(mentions(told, "claude-code/sub1 goes on")) << told;
+  const std::string again = edit("s1", "a");
+  EXPECT_TRUE(mentions(again, "leased by claude-code/sub1 of your own session")) << again;
+}
+
+TEST_F(HookTest, WhatItsSubagentGaveBackAMainAgentWritesAtOnce) {
+  ASSERT_EQ(edit("s1", "a", "sub1"), "");
+  ASSERT_EQ(tell("s1", "SubagentStop", "sub1"), "");
+  ASSERT_EQ(edit("s1", "a", "sub1"), "");
+  ASSERT_EQ(tell("s1", "SubagentStop", "sub1"), "");
+  EXPECT_EQ(edit("s1", "a"), "");
+}
+
 TEST_F(HookTest, WhatASubagentLeftIsNoOtherAgents) {
   ASSERT_EQ(edit("s1", "a", "sub1"), "");
   ASSERT_EQ(tell("s1", "SubagentStop", "sub1"), "");
@@ -416,6 +437,24 @@ TEST_F(HookTest, WhatNoOtherOwnerChangedIsNoMatter) {
   ASSERT_EQ(edit("s2", "b"), "");
   ASSERT_EQ(tell("s2", "SessionEnd"), "");
   EXPECT_EQ(edit("s1", "b"), "") << "held, but not changed";
+}
+
+TEST_F(HookTest, ASessionThatGoesOnIsToldWhatItHas) {
+  EXPECT_EQ(tell("s1", "SessionStart"), "") << "there is not even a store";
+  ASSERT_EQ(edit("s1", "src/a.ts"), "");
+  EXPECT_EQ(tell("s2", "SessionStart"), "") << "a new one has nothing";
+  EXPECT_EQ(tell("s1", "SubagentStart", "sub1"), "");
+  ASSERT_EQ(tell("s1", "Stop"), "");
+  ASSERT_TRUE(open()->client()->leases()->front().idle_at);
+
+  const std::string told = tell("s1", "SessionStart");
+
+  EXPECT_TRUE(
+      mentions(told, R"("hookEventName":"SessionStart","additionalContext":"This session holds src/a.ts.)"))
+      << told;
+  EXPECT_FALSE(open()->client()->leases()->front().idle_at) << "and it is at work again";
+  for (int i = 0; i < 9; ++i) ASSERT_EQ(edit("s1", std::string(80, 'x') + std::to_string(i)), "");
+  EXPECT_LT(tell("s1", "SessionStart").size(), 400U + 100U);
 }
 
 TEST_F(HookTest, TheEndOfASessionFreesItsFiles) {

@@ -10,7 +10,7 @@
 namespace leasehold {
 namespace {
 
-constexpr std::size_t kMost = 400;
+constexpr std::size_t kMost = 390;  // Hosts may cut what is longer, and models read no further.
 
 std::string clock_text(Time then, const GateAnswer& answer) {
   const WallTime wall = wall_time(then, answer.at, answer.wall);
@@ -21,18 +21,6 @@ std::string clock_text(Time then, const GateAnswer& answer) {
 }
 
 std::string span(Time from, Time to) { return describe(std::chrono::duration_cast<Duration>(to - from)); }
-
-std::string short_path(const std::string& key) {
-  constexpr std::size_t kShown = 90;
-  const std::string path = key.starts_with('/') ? key.substr(1) : key;
-  // The end of a path says more than its beginning.
-  if (in_sentence(path).size() <= kShown + 2) return in_sentence(path);
-  // Escaped, it may be four times as long.
-  std::string end = path.substr(path.size() - std::min(path.size(), kShown));
-  while (in_sentence(end).size() > kShown) end.erase(0, std::max<std::size_t>(end.size() / 8, 1));
-  while (!end.empty() && (static_cast<unsigned char>(end.front()) & 0xc0) == 0x80) end.erase(0, 1);
-  return in_sentence("..." + end);
-}
 
 // Two sessions of one agent have one name.
 std::string name_of(const Owner& owner, const Owner& self) {
@@ -68,6 +56,17 @@ std::string_view hint_to_wait(const Owner& self) {
 
 }  // namespace
 
+std::string short_path(const std::string& key, std::size_t most) {
+  const std::string path = key.starts_with('/') ? key.substr(1) : key;
+  // The end of a path says more than its beginning.
+  if (in_sentence(path).size() <= most + 2) return in_sentence(path);
+  // Escaped, it may be four times as long.
+  std::string end = path.substr(path.size() - std::min(path.size(), most));
+  while (in_sentence(end).size() > most) end.erase(0, std::max<std::size_t>(end.size() / 8, 1));
+  while (!end.empty() && (static_cast<unsigned char>(end.front()) & 0xc0) == 0x80) end.erase(0, 1);
+  return in_sentence("..." + end);
+}
+
 std::string_view shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
@@ -78,17 +77,20 @@ std::string short_reason(const GateAnswer& answer, const Denied& denied, const O
   std::string text;
   switch (denied.code) {
     case Code::retry_later:
-      text = fmt::format("{}. Do other work; try this write again once, at {} (in {}), not earlier.{}",
+      text = fmt::format("{}. Do other work; try this write again once, at {} (in {}), not earlier.",
                          what_stands(answer, denied, self), clock_text(denied.retry_at, answer),
-                         span(answer.at, denied.retry_at), hint_to_wait(self));
+                         span(answer.at, denied.retry_at));
+      if (text.size() + hint_to_wait(self).size() <= kMost) text += hint_to_wait(self);
       break;
     case Code::halted: {
       const auto worst = std::ranges::find_if(
           denied.contentions, [](const Contention& one) { return one.state != ContentionState::scheduled; });
       if (worst->state == ContentionState::abandoned) {
+        constexpr std::size_t kShown = 140;
+        const std::string why = in_sentence(shortened(worst->instruction_reason, kShown));
         text = fmt::format(
-            "You were told to leave {} alone for this session. Do not write it; say so in your report.",
-            short_path(worst->path));
+            "You were told to leave {} alone for this session{}. Do not write it; say so in your report.",
+            short_path(worst->path), why.empty() ? "" : fmt::format(" ({})", why));
       } else {
         text = fmt::format(
             "{}, still, at the retry. Stop this work, do not write the file in another way, and report "

@@ -8,8 +8,11 @@
 namespace leasehold {
 
 // Why a write was denied, for a model that reads it and acts on it: who, since when, until when, when to try
-// again, what to do instead. At most 400 bytes. `self` is who reads it.
+// again, what to do instead. Less than 400 bytes. `self` is who reads it.
 std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self);
+
+// A key as a sentence names it. The end of one that is longer than that.
+std::string short_path(const std::string& key, std::size_t most = 90);
 
 // No more than `most` bytes of it, cut where a character begins.
 std::string_view shortened(std::string_view text, std::size_t most);

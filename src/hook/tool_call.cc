@@ -32,11 +32,14 @@ constexpr KnownTool kTools[] = {
     {"Glob", ToolKind::other},
     {"Bash", ToolKind::shell},
     {"Shell", ToolKind::shell},
-    // Codex, OpenCode
+    // Codex, OpenCode, Copilot
     {"apply_patch", ToolKind::write},
     {"write", ToolKind::write},
     {"edit", ToolKind::write},
     {"multiedit", ToolKind::write},
+    {"create", ToolKind::write},
+    {"str_replace_editor", ToolKind::write},
+    {"view", ToolKind::read},
     {"patch", ToolKind::write},
     {"read", ToolKind::read},
     {"bash", ToolKind::shell},
@@ -106,6 +109,7 @@ Result<ToolCall> tool_call(std::string_view tool, const json::value& arguments, 
   } else if (may_be_unnamed && looks_like_a_write(named)) {
     call.kind = ToolKind::write;
   }
+  if (tool == "str_replace_editor" && text(named, "command") == "view") call.kind = ToolKind::read;
   if (call.kind == ToolKind::shell) look_at_command(call, named);
   if (call.kind != ToolKind::write && call.kind != ToolKind::read) return call;
   if (std::string path = first_text(named, kPathFields); !path.empty()) {

@@ -52,6 +52,7 @@ std::string claude_handler(bool blocks) {
 std::vector<HookGroup> claude_groups(const HookWishes& wishes) {
   const std::string plain = claude_handler(false);
   return {
+      {"SessionStart", "", plain},
       {"UserPromptSubmit", "", plain},
       {"PreToolUse", std::string("Write|Edit|MultiEdit|NotebookEdit") + (wishes.reads ? "|Read" : ""),
        claude_handler(!wishes.fail_open)},
@@ -69,6 +70,7 @@ std::vector<HookGroup> claude_groups(const HookWishes& wishes) {
 std::vector<HookGroup> codex_groups(const HookWishes& wishes) {
   const std::string plain = handler(command_of(HookHost::codex));
   return {
+      {"SessionStart", "", plain},
       {"UserPromptSubmit", "", plain},
       {"PreToolUse", "apply_patch", wishes.fail_open ? plain : handler(or_block(HookHost::codex))},
       {"PreToolUse", "Bash", plain},
@@ -84,6 +86,7 @@ std::vector<HookGroup> gemini_groups(const HookWishes& wishes) {
   constexpr int kTimeout = 1000 * kTimeoutSeconds;
   const std::string plain = handler(command_of(HookHost::gemini) + " || exit 1", kTimeout);
   return {
+      {"SessionStart", "", plain},
       {"BeforeAgent", "", plain},
       {"BeforeTool", fmt::format("^(write_file|replace{})$", wishes.reads ? "|read_file" : ""),
        wishes.fail_open ? plain : handler(or_block(HookHost::gemini), kTimeout)},
@@ -101,6 +104,7 @@ std::vector<HookGroup> copilot_groups(const HookWishes& wishes) {
   const std::string no = json::serialize(
       json::object{{"permissionDecision", "deny"}, {"permissionDecisionReason", kNobodyAsked}});
   return {
+      {"SessionStart", "", plain},
       {"UserPromptSubmit", "", plain},
       {"PreToolUse", std::string("Write|Edit") + (wishes.reads ? "|Read" : ""),
        wishes.fail_open ? plain : handler(fmt::format("{} || echo '{}'", command, no))},

@@ -97,6 +97,49 @@ TEST_F(Gate, AnAgentsHookIsAnsweredInItsDialect) {
   EXPECT_EQ(as("x", {"hook", "word-star"}).exit, 64);
 }
 
+TEST_F(Gate, WhatReachesTheModelIsShort) {
+  const std::string file = "docs/" + std::string(120, 'x') + ".md";
+  add(file);
+  const std::string reason(200, 'r');
+  ASSERT_EQ(
+      as("a-rather-long-name-for-an-agent-that-has-the-file", {"acquire", file, "--reason", reason}).exit, 0);
+  const std::string path = root() + "/" + file;
+
+  const Ran opencode = as("x", {"hook", "opencode"},
+                          fmt::format(R"({{"event":"tool.execute.before","session":"s","tool":"write",
+                                          "args":{{"filePath":"{}"}},"directory":"{}"}})",
+                                      path, root()));
+  const Ran windsurf = as("x", {"hook", "windsurf"},
+                          fmt::format(R"({{"agent_action_name":"pre_write_code","trajectory_id":"t",
+                                          "tool_info":{{"file_path":"{}"}}}})",
+                                      path));
+  for (const Ran& ran : {opencode, windsurf}) {
+    EXPECT_EQ(ran.exit, 2);
+    EXPECT_TRUE(contains(ran.err, "is leased by a-rather-long-name")) << ran.err;
+    EXPECT_LT(ran.err.size(), 400U) << ran.err;
+  }
+}
+
+TEST_F(Gate, WhoIsToldToLeaveAFileAloneIsToldWhy) {
+  ASSERT_EQ(as("ann", {"gate", "docs/x.md"}).exit, 0);
+  ASSERT_NE(edit("s1", "docs/x.md"), "");
+  sleep(1);
+  ASSERT_TRUE(eventually([&] { return contains(edit("s1", "docs/x.md"), "report blocker"); }));
+  ASSERT_EQ(as("olga", {"blockers", "resolve", blocker(), "abandon", "--reason", "Ann rewrites it"}).exit, 0);
+
+  const std::string told = edit("s1", "docs/x.md");
+
+  EXPECT_TRUE(
+      contains(told, "You were told to leave docs/x.md alone for this session (\\\"Ann rewrites it\\\")."))
+      << told;
+}
+
+TEST_F(Gate, AReportThatIsTooLargeIsCalledThat) {
+  const Ran ran = as("x", {"hook", "claude-code"}, std::string((std::size_t{64} << 20) + 100'000, ' '));
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_TRUE(contains(ran.out, "larger than any that a host makes")) << ran.out;
+}
+
 // A pipe into a hook that its writer leaves open.
 class OpenInput {
  public:
