@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shell/characters.h"
 #include "shell/place.h"
 #include "util/unique.h"
 
@@ -237,7 +238,8 @@ constexpr Builtin kBuiltins[] = {
 }  // namespace
 
 const Builtin* find_builtin(std::string_view name) {
-  const auto* found = std::ranges::find(kBuiltins, name, &Builtin::name);
+  const auto* found =
+      std::ranges::find_if(kBuiltins, [&](const Builtin& one) { return same_word(one.name, name); });
   return found == std::end(kBuiltins) ? nullptr : found;
 }
 

@@ -336,8 +336,7 @@ Lines Follower::run(Arguments words, State& state, const Lines& in) {
   if (const Builtin* builtin = find_builtin(program.text)) {
     out = builtin->run({*this, state, words, in});
   } else {
-    State inside = state;  // A program changes nothing about the shell.
-    out = run_program({*this, inside, words, in});
+    out = run_program({*this, state, words, in});
   }
   --depth_;
   return out;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "shell/ansi_quote.h"
+#include "shell/characters.h"
 #include "shell/options.h"
 #include "shell/place.h"
 #include "shell/specials.h"
@@ -230,7 +231,8 @@ constexpr Special kPrinters[] = {
 }  // namespace
 
 Lines printed_by(std::string_view name, const Call& call) {
-  const auto* found = std::ranges::find(kPrinters, name, &Special::name);
+  const auto* found =
+      std::ranges::find_if(kPrinters, [&](const Special& one) { return same_word(one.name, name); });
   return found == std::end(kPrinters) ? std::nullopt : found->run(call);
 }
 

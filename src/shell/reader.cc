@@ -1,9 +1,9 @@
 #include "shell/reader.h"
 
-#include <array>
 #include <cctype>
 
 #include "shell/ansi_quote.h"
+#include "shell/characters.h"
 #include "shell/parser.h"
 
 namespace leasehold::shell {
@@ -17,23 +17,9 @@ constexpr std::string_view kSymbols[] = {"&>>", "<<<", "<<-", ";;&", "&&", "||",
 bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_name(char c) { return is_name_start(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// Looked at for every character there is.
-using Characters = std::array<bool, 256>;
-constexpr Characters characters(std::string_view all) {
-  Characters table{};
-  for (const char c : all) table[static_cast<unsigned char>(c)] = true;
-  return table;
-}
 constexpr Characters kEndWord = characters(" \t\n|&;()<>");
 constexpr Characters kEndPlain = characters(" \t\n|&;()<>'\"\\$`");
 constexpr Characters kBeginSymbol = characters("&|;<>()");
-
-bool is_in(const Characters& table, char c) { return table[static_cast<unsigned char>(c)]; }
-
-std::size_t find_any(const Characters& table, std::string_view text, std::size_t from) {
-  while (from < text.size() && !is_in(table, text[from])) ++from;
-  return from;
-}
 
 void add_text(std::vector<Part>& parts, std::string_view text, bool quoted) {
   if (parts.empty() || parts.back().kind != Part::Kind::text || parts.back().quoted != quoted) {
@@ -114,15 +100,22 @@ void Reader::next() {
 bool Reader::next_symbol(Token& token) {
   const char first = now();
   if (!is_in(kBeginSymbol, first)) return false;
-  if ((first == '<' || first == '>') && now(1) == '(') return false;
-  for (const std::string_view symbol : kSymbols) {
-    if (symbol[0] != first || !starts_with(symbol)) continue;
-    token.kind = Token::Kind::symbol;
-    token.symbol = symbol;
-    at_ += symbol.size();
+  const char second = now(1);
+  if ((first == '<' || first == '>') && second == '(') return false;
+  token.kind = Token::Kind::symbol;
+  // Most stand alone.
+  if (!is_in(kBeginSymbol, second)) {
+    token.symbol = text_.substr(at_, 1);
+    ++at_;
     return true;
   }
-  return false;
+  for (const std::string_view symbol : kSymbols) {
+    if (symbol[0] != first || !starts_with(symbol)) continue;
+    token.symbol = symbol;
+    at_ += symbol.size();
+    break;
+  }
+  return true;
 }
 
 void Reader::read_word(Token& token) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shell/characters.h"
 #include "shell/syntax.h"
 
 namespace leasehold::shell {
@@ -16,8 +17,8 @@ struct Token {
   std::string fd;           // What stands right in front of a redirection: "2", "{name}".
   Word word;
 
-  bool is(std::string_view text) const { return kind == Kind::symbol && symbol == text; }
-  bool reads(std::string_view text) const { return kind == Kind::word && word.plain() == text; }
+  bool is(std::string_view text) const { return kind == Kind::symbol && same_word(symbol, text); }
+  bool reads(std::string_view text) const { return kind == Kind::word && same_word(word.plain(), text); }
 };
 
 // Nests no deeper than this, in all that is inside one another.

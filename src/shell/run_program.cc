@@ -117,14 +117,25 @@ Known look_up(std::string_view name) {
   return {.row = find_program(name)};
 }
 
+// A program changes nothing about the shell that runs it. Only those that run others could.
+template <class Run>
+Lines apart(const Call& call, const Run& run) {
+  State inside = call.state;
+  return run(Call{call.follower, inside, call.words, call.in});
+}
+
 Lines run_named(const std::string& name, const Known& known, const Call& call) {
-  if (known.special != nullptr) return known.special->run(call);
+  if (known.special != nullptr) return apart(call, known.special->run);
   if (known.only_reads) return printed_by(name, call);
-  if (const Wrapper* wrapper = find_wrapper(name)) return run_wrapped(*wrapper, call, call.behind());
+  if (const Wrapper* wrapper = find_wrapper(name)) {
+    return apart(call, [&](const Call& own) { return run_wrapped(*wrapper, own, own.behind()); });
+  }
   // Those that have commands of their own cannot be seen through without one.
   if (known.row == nullptr || known.row->unseen_if == "*") {
     const Subcommand sub = subcommand(name, call, known.row);
-    if (const Wrapper* wrapper = find_wrapper(sub.name)) return run_wrapped(*wrapper, call, sub.words);
+    if (const Wrapper* wrapper = find_wrapper(sub.name)) {
+      return apart(call, [&](const Call& own) { return run_wrapped(*wrapper, own, sub.words); });
+    }
     if (const Program* found = find_program(sub.name)) {
       run_row(*found, call, sub.words);
       return printed_by(name, call);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shell/characters.h"
 #include "shell/options.h"
 #include "shell/patch_paths.h"
 #include "shell/place.h"
@@ -80,7 +81,8 @@ std::optional<std::string> whole_text(const Lines& lines) {
 }  // namespace
 
 const Special* find_special(std::string_view name) {
-  const auto* found = std::ranges::find(kSpecials, name, &Special::name);
+  const auto* found =
+      std::ranges::find_if(kSpecials, [&](const Special& one) { return same_word(one.name, name); });
   return found == std::end(kSpecials) ? nullptr : found;
 }
 

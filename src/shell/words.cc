@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shell/braces.h"
+#include "shell/characters.h"
 #include "shell/glob.h"
 #include "util/unique.h"
 
@@ -14,11 +15,8 @@ namespace {
 constexpr std::size_t kWordsMax = 1000;
 constexpr std::string_view kBlanks = " \t\n";
 
-// Of anything that stands for something else, outside of quotes.
-bool has_sign(std::string_view text) {
-  return std::ranges::any_of(
-      text, [](char c) { return c == '{' || c == '~' || c == '*' || c == '?' || c == '[' || c == '('; });
-}
+// What stands for something else, outside of quotes.
+constexpr Characters kSigns = characters("{~*?[(");
 
 Argument unknown(std::string why) { return {.why = std::move(why)}; }
 
@@ -74,7 +72,7 @@ void Expansion::add_arguments(const Word& word, Arguments& arguments) {
   // Most words are what they are.
   if (word.parts.size() == 1 && word.parts[0].kind == Part::Kind::text) {
     const Part& part = word.parts[0];
-    if ((part.quoted || !has_sign(part.text)) && budget_.spend()) {
+    if ((part.quoted || find_any(kSigns, part.text, 0) == part.text.size()) && budget_.spend()) {
       arguments.emplace_back().text = part.text;
       return;
     }
