@@ -89,7 +89,21 @@ Result<AcquireAnswer> acquire(Client& client, const AcquireRequest& request) {
   }
   // Also for one who does not say: the profile may wait by itself.
   const EndSignals signals;
-  return client.acquire_and_wait(request, signals.descriptor());
+  auto answer = client.acquire_and_wait(request, signals.descriptor());
+  const auto* granted = answer ? std::get_if<Granted>(&answer->decision) : nullptr;
+  // Granted while it is being ended: nobody will hear of it, so nobody would give it back.
+  if (pollfd ended = {signals.descriptor(), POLLIN, 0}; granted != nullptr && ::poll(&ended, 1, 0) > 0)
+      [[maybe_unused]]
+    const auto done = client.release({.caller = request.caller, .which = {.ids = brought_by(*granted)}});
+  return answer;
+}
+
+std::vector<LeaseId> brought_by(const Granted& granted) {
+  std::vector<LeaseId> ids;
+  for (const Lease& lease : granted.leases) {
+    if (lease.group_id == granted.group_id) ids.push_back(lease.id);
+  }
+  return ids;
 }
 
 Result<AcquireAnswer> upgrade(Client& client, const AcquireRequest& request) {

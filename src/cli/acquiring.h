@@ -14,6 +14,9 @@ Result<AcquireRequest> acquire_request(Call& call);
 
 // Asks for it, or waits for it. Whoever is interrupted or terminated while it waits gives its place up first.
 Result<AcquireAnswer> acquire(Client& client, const AcquireRequest& request);
+// What the call brought, of all that was granted: what its owner had before is not.
+std::vector<LeaseId> brought_by(const Granted& granted);
+
 Result<AcquireAnswer> upgrade(Client& client, const AcquireRequest& request);
 
 }  // namespace leasehold

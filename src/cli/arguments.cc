@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/commands.h"
 #include "cli/did_you_mean.h"
 #include "util/duration_text.h"
 #include "util/utf8.h"
@@ -143,7 +144,15 @@ class Parser {
 };
 
 Result<Arguments> Arguments::parse(const Command& command, std::span<const std::string_view> words) {
-  return Parser(command).parse(words);
+  if (command.name != kConfig.name) return Parser(command).parse(words);
+  // Its values may be negative numbers, which would look like options.
+  const auto is_negative = [](std::string_view word) {
+    return word.size() > 1 && word[0] == '-' && word[1] >= '1' && word[1] <= '9';
+  };
+  std::vector<std::string_view> marked(words.begin(), words.end());
+  const auto number = std::ranges::find_if(marked, is_negative);
+  if (number != marked.end() && std::ranges::find(marked, "--") == marked.end()) marked.insert(number, "--");
+  return Parser(command).parse(marked);
 }
 
 std::optional<std::string> Arguments::text(std::string_view option) const {

@@ -73,8 +73,10 @@ Result<Board> board_at(Call& call, WallTime at) {
   if (!events) return fail(events.error());
   std::erase_if(*events, [&](const Event& event) { return event.wall > at; });
   Board board = empty_board(at);
-  for (const Stay& stay : stays(*events)) {
-    if (!stay.to && matches(stay, *asked)) board.rows.push_back(row_of(stay, at));
+  std::vector<Stay> all = stays(*events);
+  if (auto done = end_in_time(all, *(*call.workspace())->client()); !done) return fail(done.error());
+  for (const Stay& stay : all) {
+    if ((!stay.to || *stay.to > at) && matches(stay, *asked)) board.rows.push_back(row_of(stay, at));
   }
   std::ranges::stable_sort(board.rows, {}, [](const BoardRow& row) {
     return std::pair(row.lease.path, row.lease.status != Status::active);

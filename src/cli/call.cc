@@ -136,6 +136,7 @@ Result<std::vector<std::string>> Call::paths() {
     read = true;
     auto listed = listed_on_stdin(arguments_.has("null") ? '\0' : '\n');
     if (!listed) return fail(listed.error());
+    listed_ = *listed;
     for (std::string& path : *listed) paths.push_back(std::move(path));
   }
   // No path means every one to some commands, and that was not asked for.
@@ -166,7 +167,15 @@ std::string Call::waiting() const {
   std::string text = fmt::format("lease {}", command_.name);
   // In front: behind -- stands somebody else's command.
   if (!arguments_.has("wait")) text += " --wait 5m";
-  for (const std::string_view word : words_) text += " " + shell_word(word);
+  bool is_command = false;
+  for (const std::string_view word : words_) {
+    is_command = is_command || word == "--";
+    // The list is read already. A few paths can be said; for more, it has to be piped in again.
+    constexpr std::size_t kSaid = 20;
+    const bool is_list = word == "-" && !is_command && !listed_.empty() && listed_.size() <= kSaid;
+    if (!is_list) text += " " + shell_word(word);
+    for (std::size_t i = 0; is_list && i < listed_.size(); ++i) text += " " + shell_word(listed_[i]);
+  }
   return text;
 }
 

@@ -71,6 +71,7 @@ class Call {
   Arguments arguments_;
   Output out_;
   std::string cwd_;
+  std::vector<std::string> listed_;  // What standard input listed.
   std::unique_ptr<OpenWorkspace> workspace_;
   std::optional<Identity> identity_;
 };

@@ -99,6 +99,7 @@ Result<int> show_changed(const Call& call, const OpenWorkspace& workspace, const
 }
 
 Result<int> set(Call& call, OpenWorkspace& workspace, const std::string& name, const std::string& value) {
+  if (const auto known = find(workspace, name); !known) return fail(known.error());
   const auto row = workspace.setting(name, value, call.arguments().text("for-profile").value_or(""));
   if (!row) return fail(row.error());
   if (const auto done = workspace.client()->put_setting(*row); !done) return fail(done.error());

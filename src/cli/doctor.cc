@@ -83,6 +83,15 @@ Finding leftovers(const Board& board, Client& client, bool repair) {
   return {"leftovers", Health::good, fmt::format("{} ended and will be recorded by the next acquire", over)};
 }
 
+// What a store says that cannot be read. It would send people here.
+Finding unreadable(const Error& error) {
+  constexpr std::string_view kHere = "Look at it with: lease doctor";
+  std::string text = error.message;
+  if (const auto at = text.find(kHere); at != std::string::npos)
+    text.replace(at, kHere.size(), "Restore it from a backup, or delete it when nobody works here.");
+  return {"store", Health::bad, std::move(text)};
+}
+
 // What the store itself finds wrong in it.
 Result<void> add_defects(OpenWorkspace& workspace, bool repair, std::vector<Finding>& findings) {
   const auto defects = workspace.examine_store(repair);
@@ -120,19 +129,10 @@ Finding history_fold(const Board& board, const std::vector<Event>& events) {
               missing, surplus)};
 }
 
-Result<std::vector<Finding>> examine_store(Call& call, bool repair) {
-  const auto opened = call.workspace();
-  if (!opened && opened.error().code == Code::not_found)
-    return std::vector<Finding>{{"store", Health::good, "there is none yet: nothing was ever leased here"}};
-  if (!opened) return std::vector<Finding>{{"store", Health::bad, opened.error().message}};
-  OpenWorkspace& workspace = **opened;
+// Stops at the first thing that cannot be read.
+Result<void> examine_records(OpenWorkspace& workspace, bool repair, std::vector<Finding>& findings) {
   const auto client = workspace.client();
-  std::vector<Finding> findings;
-  findings.push_back({"workspace", workspace.is_managed() ? Health::good : Health::odd,
-                      fmt::format("{} ({})", in_sentence(workspace.root()), workspace.id())});
-  findings.push_back({"store", Health::good, "it opens, and its tables are those of this version"});
-  if (const auto folder = folder_of(workspace)) findings.push_back(permissions(*folder, repair));
-  if (const auto added = add_defects(workspace, repair, findings); !added) return fail(added.error());
+  if (auto added = add_defects(workspace, repair, findings); !added) return added;
   findings.push_back(liveness(workspace));
   const auto board = client->board();
   if (!board) return fail(board.error());
@@ -143,6 +143,23 @@ Result<std::vector<Finding>> examine_store(Call& call, bool repair) {
   const auto events = client->history({});
   if (!events) return fail(events.error());
   findings.push_back(history_fold(*after, *events));
+  return {};
+}
+
+std::vector<Finding> examine_store(Call& call, bool repair) {
+  const auto opened = call.workspace();
+  if (!opened && opened.error().code == Code::not_found)
+    return {{"store", Health::good, "there is none yet: nothing was ever leased here"}};
+  if (!opened) return {unreadable(opened.error())};
+  OpenWorkspace& workspace = **opened;
+  std::vector<Finding> findings;
+  findings.push_back({"workspace", workspace.is_managed() ? Health::good : Health::odd,
+                      fmt::format("{} ({})", in_sentence(workspace.root()), workspace.id())});
+  if (const auto folder = folder_of(workspace)) findings.push_back(permissions(*folder, repair));
+  const auto examined = examine_records(workspace, repair, findings);
+  findings.push_back(
+      examined ? Finding{"store", Health::good, "it opens, and its tables are those of this version"}
+               : unreadable(examined.error()));
   for (const std::string& note : workspace.notes()) findings.push_back({"settings", Health::odd, note});
   return findings;
 }
@@ -203,9 +220,8 @@ Result<std::vector<Finding>> examine(Call& call) {
   const bool repair = call.arguments().has("repair");
   auto findings = hooks(call);
   if (!findings) return findings;
-  auto stored = examine_store(call, repair);
-  if (!stored) return stored;
-  stored->insert(stored->end(), findings->begin(), findings->end());
+  std::vector<Finding> stored = examine_store(call, repair);
+  stored.insert(stored.end(), findings->begin(), findings->end());
   return stored;
 }
 

@@ -10,7 +10,7 @@ namespace leasehold {
 EndSignals::EndSignals() {
   sigset_t caught;
   ::sigemptyset(&caught);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     struct sigaction now{};
     ::sigaction(number, nullptr, &now);
     if (now.sa_handler != SIG_IGN) ::sigaddset(&caught, number);

@@ -50,7 +50,11 @@ Result<int> run(Call& call) {
   const std::vector<std::string>& names = call.arguments().operands();
   const Command* const asked = names.empty() ? nullptr : find_command(names.front());
   if (!names.empty() && asked == nullptr) return fail(no_such_command(names.front()));
-  if (const auto folder = call.arguments().text("man-pages")) return write_man_pages(*folder);
+  if (const auto folder = call.arguments().text("man-pages")) {
+    if (folder->empty())
+      return fail(Code::invalid_argument, "--man-pages has to name a folder; it is empty.");
+    return write_man_pages(*folder);
+  }
   if (call.arguments().has("man")) {
     call.out().print(asked == nullptr ? man_page() : man_page(*asked));
     return 0;

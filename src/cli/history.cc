@@ -57,7 +57,11 @@ Result<int> run(Call& call) {
   if (call.arguments().has("timeline")) {
     const auto since = since_of(call.arguments());
     if (!since) return fail(since.error());
-    print_timeline(call.out(), *events, *since);
+    std::vector<Stay> all = stays(*events);
+    if (!all.empty()) {
+      if (auto done = end_in_time(all, *(*call.workspace())->client()); !done) return fail(done.error());
+    }
+    print_timeline(call.out(), std::move(all), *since);
     return 0;
   }
   if (call.out().json()) {

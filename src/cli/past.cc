@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "cli/when.h"
+
 namespace leasehold {
 namespace {
 
@@ -19,6 +21,8 @@ Stay begun_by(const Event& event) {
           .to = {},
           .cause = EndCause::none};
 }
+
+constexpr auto kKnown = std::chrono::hours(1);
 
 bool is_open(Status status) { return status == Status::pending || status == Status::active; }
 
@@ -48,6 +52,29 @@ std::vector<Stay> stays(std::span<const Event> events) {
     all.push_back(begun_by(event));
   }
   return all;
+}
+
+Result<void> end_in_time(std::vector<Stay>& all, Client& client) {
+  std::optional<Board> present;
+  for (Stay& stay : all) {
+    const bool ran_out = stay.to && stay.cause == EndCause::expired && *stay.to > wall_now() - kKnown;
+    if (stay.waits || (stay.to && !ran_out)) continue;
+    const auto lease = client.lease(stay.lease_id);
+    if (!lease && lease.error().code == Code::not_found) continue;
+    if (!lease) return fail(lease.error());
+    if (!present) {
+      auto board = client.board({.paths = {stay.path}});
+      if (!board) return fail(board.error());
+      present = *std::move(board);
+    }
+    // One who is seen to live keeps it past its time.
+    const bool is_attended = lease->status == Status::active && lease->attended;
+    const bool is_over = lease->status == Status::active || lease->ended_by == EndCause::expired;
+    if (lease->expires_at >= present->now || is_attended || !is_over) continue;
+    stay.to = wall_time(lease->expires_at, present->now, present->wall);
+    stay.cause = EndCause::expired;
+  }
+  return {};
 }
 
 }  // namespace leasehold

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "leasehold/calls.h"
+#include "leasehold/client.h"
 
 namespace leasehold {
 
@@ -28,5 +29,9 @@ struct Stay {
 // In the order they began. Events that came before the first of `events` are not known: what began then
 // begins with the first word about it.
 std::vector<Stay> stays(std::span<const Event> events);
+
+// A lease whose time ran out ended then, though somebody noticed only later, or nobody yet. As far as the
+// store still knows it: an hour.
+Result<void> end_in_time(std::vector<Stay>& all, Client& client);
 
 }  // namespace leasehold

@@ -53,8 +53,8 @@ std::string owner_text(const Holder& holder) {
 }
 
 std::string ends_text(const BoardRow& row, Time now) {
-  if (row.lease.status == Status::pending) return "waits";
   if (!row.live) return "ended";
+  if (row.lease.status == Status::pending) return "waits";
   if (row.lease.expires_at == kForever) return row.lease.ttl == kUntilReleased ? "until released" : "-";
   // Its owner is seen alive, which keeps it past its time.
   if (row.lease.expires_at <= now) return "attended";
@@ -143,7 +143,7 @@ std::string board_text(const Board& board, const Output& out) {
     rows.push_back({(waits ? "  " : "") + scope_text(lease.path, lease.subtree),
                     std::string(word(lease.mode)), owner_text(lease.holder),
                     span_text(board.now - (waits ? lease.created_at : lease.acquired_at)),
-                    waits ? out.painted(Paint::yellow, "waits") : ends_text(row, board.now),
+                    waits && row.live ? out.painted(Paint::yellow, "waits") : ends_text(row, board.now),
                     alive_text(row, out), lease.reason.empty() ? "" : in_quotes(lease.reason)});
   }
   return table_text(kTitles, rows, out);

@@ -15,6 +15,9 @@
 #include "cli/answers.h"
 #include "cli/commands.h"
 #include "cli/end_signals.h"
+#include "cli/run_marks.h"
+#include "env/machine.h"
+#include "env/processes.h"
 #include "hook/aftermath.h"
 #include "leasehold/keeper.h"
 #include "run/child_process.h"
@@ -90,18 +93,9 @@ std::vector<std::pair<std::string, std::string>> variables_for(const Granted& gr
           {"LEASE_SESSION", owner.session_id}};
 }
 
-// Those that this call brought; what its owner had before stays.
-std::vector<LeaseId> brought_by(const Granted& granted) {
-  std::vector<LeaseId> ids;
-  for (const Lease& lease : granted.leases) {
-    if (lease.group_id == granted.group_id) ids.push_back(lease.id);
-  }
-  return ids;
-}
-
-// Releases what is still ours. True: one of them was taken away.
-bool release_all(Call& call, Keeper& keeper, const Granted& granted) {
-  const std::vector<LeaseId> ids = brought_by(granted);
+// Releases what is still ours and nobody else's who runs. True: one of them was taken away.
+bool release_all(Call& call, Keeper& keeper, RunMarks& marks) {
+  const std::vector<LeaseId> ids = marks.take_last();
   if (ids.empty()) return false;
   const auto released = keeper.release(ids);
   if (!released) {
@@ -112,7 +106,19 @@ bool release_all(Call& call, Keeper& keeper, const Granted& granted) {
                              [](const Outcome& one) { return one.lease && is_taken(*one.lease); });
 }
 
-int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted, const Owner& owner) {
+// What others still run under must not end with this process.
+void hand_over(Client& client, const RunMarks& marks, const Caller& caller) {
+  for (const RunMarks::Other& other : marks.others()) {
+    for (const pid_t pid : other.pids) {
+      Caller heir = caller;
+      heir.holder.process = process_with_pid(read_machine(), pid);
+      if (heir.holder.process && client.renew({.caller = heir, .which = {.ids = {other.lease}}})) break;
+    }
+  }
+}
+
+int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted, const Owner& owner,
+              RunMarks& marks) {
   const auto all_valid = [&] {
     return std::ranges::all_of(granted.leases, [&](const Lease& lease) { return keeper.is_valid(lease.id); });
   };
@@ -127,7 +133,7 @@ int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted
                                   .variables = variables_for(granted, owner),
                                   .is_lost = is_lost,
                                   .wake = lost.descriptor()});
-  const bool was_taken = !call.arguments().has("keep") && release_all(call, keeper, granted);
+  const bool was_taken = release_all(call, keeper, marks);
   if (was_taken && !told) call.out().complain("A lease that the command ran under was lost before it ended.");
   if (!end.not_started.empty()) call.out().complain(end.not_started);
   return end.is_lost || was_taken ? info(Code::lost).exit_code : end.exit_status;
@@ -179,8 +185,11 @@ Result<int> run(Call& call) {
   tell(call.out(), answered->notices);
   note_granted(**workspace, granted->leases);
   const TakenWatch watch((*workspace)->client(), granted->leases, lost);
-  const int status = run_under(call, **keeper, lost, *granted, holder.owner);
+  const bool keeps = call.arguments().has("keep");
+  RunMarks marks(granted->leases, keeps ? std::vector<LeaseId>() : brought_by(*granted));
+  const int status = run_under(call, **keeper, lost, *granted, holder.owner, marks);
   (*keeper)->stop();
+  hand_over(*(*workspace)->client(), marks, request->caller);
   return status;
 }
 

@@ -7,7 +7,6 @@
 #include <boost/json/array.hpp>
 #include <map>
 
-#include "cli/past.h"
 #include "cli/when.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
@@ -27,12 +26,12 @@ struct Sign {
 };
 
 std::map<std::string, Sign> signs_of(std::span<const Stay> all) {
-  constexpr std::size_t kLetters = 26;
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   std::map<std::string, Sign> signs;
   for (const Stay& stay : all) {
     const std::size_t next = signs.size();
     signs.try_emplace(stay.owner.agent_id,
-                      Sign{static_cast<char>('A' + next % kLetters), kPaints[next % std::size(kPaints)]});
+                      Sign{kLetters[next % kLetters.size()], kPaints[next % std::size(kPaints)]});
   }
   return signs;
 }
@@ -114,17 +113,16 @@ class Chart {
 
 }  // namespace
 
-void print_timeline(const Output& out, std::span<const Event> events, const std::optional<WallTime>& since) {
-  std::vector<Stay> all = stays(events);
+void print_timeline(const Output& out, std::vector<Stay> all, const std::optional<WallTime>& since) {
   if (since) std::erase_if(all, [&](const Stay& stay) { return stay.to && *stay.to < *since; });
   if (out.json()) {
     out.document(document(all));
   } else if (all.empty()) {
     out.print("Nothing happened.\n");
   } else {
-    const bool goes_on = std::ranges::any_of(all, [](const Stay& stay) { return !stay.to; });
-    out.print(
-        Chart(out, all, since.value_or(all.front().from), goes_on ? wall_now() : events.back().wall).text());
+    WallTime last = all.front().from;
+    for (const Stay& stay : all) last = std::max(last, stay.to.value_or(wall_now()));
+    out.print(Chart(out, all, since.value_or(all.front().from), last).text());
   }
 }
 

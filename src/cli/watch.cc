@@ -36,11 +36,11 @@ bool nobody_reads() {
 Result<void> show_board(Call& call, Client& client, const Listing& what) {
   const auto board = client.board(what);
   if (!board) return fail(board.error());
-  // To the top, and nothing is left of what stood there.
   if (call.out().json()) {
     call.out().document(board_json(*board));
   } else {
-    call.out().print("\x1b[H\x1b[2J" + board_text(*board, call.out()));
+    // To the top, and nothing is left of what stood there.
+    call.out().print((::isatty(STDOUT_FILENO) == 1 ? "\x1b[H\x1b[2J" : "") + board_text(*board, call.out()));
   }
   std::fflush(stdout);
   return {};

@@ -25,6 +25,9 @@ struct SettingsFile {
   TomlTable table;
 };
 
+// What stands in it and is no setting, as a note for people: a word misspelled there is without effect.
+std::vector<std::string> unknown_settings(const SettingsFile& file);
+
 struct ConfigSources {
   std::map<std::string, std::string> flags;                  // By the setting's name.
   std::function<const char*(const char* name)> environment;  // Like getenv(3). Empty: nothing is set.

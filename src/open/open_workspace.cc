@@ -274,6 +274,9 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   auto configuration = read_configuration(options, opened.workspace);
   if (!configuration) return fail(configuration.error());
   opened.configuration = std::move(*configuration);
+  for (std::string& note :
+       unknown_settings({opened.workspace.config_file.value_or(""), opened.workspace.config}))
+    opened.workspace.notes.push_back(std::move(note));
   if (opened.workspace.config.find("pairs") != nullptr) {
     auto pairs = pair_rules(opened.workspace.config, opened.workspace.config_file.value_or(""));
     if (!pairs) return fail(pairs.error());

@@ -235,6 +235,45 @@ TEST_F(Commands, ConfigSaysWhenSomethingElseCounts) {
   EXPECT_EQ(as("ann", {"config", "get", "ttl", "--profile", "job"}).out, "20m\n");
 }
 
+TEST_F(Commands, ConfigTakesNegativeNumbers) {
+  EXPECT_EQ(as("ann", {"config", "set", "max_renewals", "-1"}).out, "-1\n");
+  EXPECT_TRUE(contains(as("ann", {"config", "set", "tll", "5m"}).err, "Did you mean ttl?"));
+}
+
+TEST_F(Commands, DoctorNamesSettingsThatAreNone) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  std::ofstream(root() + "/.leasehold.toml") << "\ntll = \"5m\"\n";
+  EXPECT_TRUE(contains(as("ann", {"doctor"}).out, ".leasehold.toml:2: There is no setting \"tll\""));
+}
+
+TEST_F(Commands, DoctorSaysWhatToDoAboutADamagedStore) {
+  if (is_served()) GTEST_SKIP() << "there is no embedded store here";
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  for (const char* name : {"leases.db-wal", "leases.db-shm"})
+    std::filesystem::remove(root() + "/.leasehold/" + name);
+  std::ofstream(root() + "/.leasehold/leases.db") << std::string(8'192, 'x');
+  const Ran ran = as("ann", {"doctor", "--json"});
+  EXPECT_EQ(ran.exit, 74);
+  EXPECT_TRUE(contains(ran.out, "\"healthy\":false")) << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.out, "Restore it from a backup")) << ran.out;
+  EXPECT_FALSE(contains(ran.out, "Look at it with: lease doctor")) << ran.out;
+}
+
+TEST_F(Commands, ThePastEndsWhatRanOut) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts", "--ttl", "50ms", "--no-pairs"}).exit, 0);
+  ASSERT_TRUE(eventually([&] { return contains(as("ann", {"status", "src/a.ts"}).out, "ended"); }));
+  EXPECT_EQ(as("ann", {"status", "--at", "0s"}).out, "Nothing is leased.\n");
+  EXPECT_FALSE(contains(as("ann", {"history", "--timeline", "--json"}).out, "\"to\":null"));
+  ASSERT_EQ(as("ann", {"gc"}).exit, 0);
+  EXPECT_FALSE(contains(as("ann", {"history", "--timeline", "--json"}).out, "\"to\":null"));
+}
+
+TEST_F(Commands, TheNextCommandSpellsOutAList) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts", "--no-pairs"}).exit, 0);
+  const Ran ran = as("bob", {"acquire", "--no-pairs", "-"}, "src/a.ts\n");
+  EXPECT_TRUE(contains(ran.err, "lease acquire --wait 5m --no-pairs src/a.ts")) << ran.err;
+}
+
 TEST_F(Commands, ConfigKeepsPasswordsToItself) {
   for (const char* url : {"redis://app:secret@127.0.0.1:1/0", "redis://127.0.0.1:1?password=secret&db=1"}) {
     const Ran ran = as("ann", {"config", "list", "--store", url});

@@ -107,5 +107,9 @@ TEST_F(Help, ManualPagesRenderWithoutWarnings) {
   EXPECT_EQ(pages, json("ann", {"help"}).at("commands").as_array().size() + 1);
 }
 
+TEST_F(Help, WritesManualPagesOnlyWhereItIsTold) {
+  EXPECT_EQ(as("ann", {"help", "--man-pages", ""}).exit, 64);
+}
+
 }  // namespace
 }  // namespace leasehold

@@ -38,6 +38,33 @@ TEST_F(RunCommand, LeavesWhatWasHeldBefore) {
   EXPECT_EQ(as("ann", {"ls"}).out, "/src/b.ts\texclusive\tann\n");
 }
 
+TEST_F(RunCommand, TheLastOfOneOwnersGivesBack) {
+  const auto until = [](const std::string& name) {
+    return std::vector<std::string>{
+        "run", "src/b.ts", "--",
+        "sh",  "-c",       "touch in-" + name + "; while ! test -e out-" + name + "; do sleep 0.01; done"};
+  };
+  const auto began = [&](const std::string& name) {
+    return eventually([&] { return std::filesystem::exists(root() + "/in-" + name); });
+  };
+  for (const bool in_order : {true, false}) {
+    const std::string older = in_order ? "a" : "c";
+    const std::string younger = in_order ? "b" : "d";
+    StartedLease one = started("ann", until(older));
+    ASSERT_TRUE(began(older));
+    StartedLease two = started("ann", until(younger));
+    ASSERT_TRUE(began(younger));
+
+    add("out-" + (in_order ? older : younger));
+    EXPECT_EQ((in_order ? one : two).wait().exit, 0);
+    EXPECT_EQ(as("bob", {"acquire", "src/b.ts"}).exit, 75) << "the other still runs";
+
+    add("out-" + (in_order ? younger : older));
+    EXPECT_EQ((in_order ? two : one).wait().exit, 0);
+    EXPECT_EQ(as("ann", {"ls"}).out, "");
+  }
+}
+
 TEST_F(RunCommand, DoesNotRunWhatIsRefused) {
   ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
 

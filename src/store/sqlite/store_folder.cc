@@ -52,6 +52,18 @@ Result<void> make_folder(const std::string& path) {
   return {};
 }
 
+// Whoever may look into a folder of another user's still cannot lock what is in it.
+Result<void> check_owner(const std::string& folder) {
+  struct stat there{};
+  const bool is_anothers = ::stat(folder.c_str(), &there) == 0 && there.st_uid != ::geteuid();
+  if (!is_anothers || ::access(folder.c_str(), W_OK) == 0) return {};
+  return fail(
+      Code::unavailable,
+      fmt::format("The store {} belongs to another user (uid {}), and you are {}. Work as that user, or "
+                  "have it run lease serve for both, and name that with LEASE_STORE.",
+                  folder, there.st_uid, ::geteuid()));
+}
+
 Result<void> make_database_file(const std::string& path) {
   // SQLite gives its other files the mode of this one. It would follow a link, and write whatever is there.
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
@@ -81,6 +93,7 @@ long file_system_type(const std::string& path) {
 
 Result<void> prepare_folder(const std::string& folder, long (*type_of)(const std::string&)) {
   if (auto made = make_folder(folder); !made) return made;
+  if (auto ours = check_owner(folder); !ours) return ours;
   if (std::ranges::find(kNetworks, type_of(folder)) != std::end(kNetworks)) {
     return fail(
         Code::config_error,

@@ -1,0 +1,87 @@
+#include "cli/run_marks.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace leasehold {
+namespace {
+
+// Empty: there is none that only this user can write to.
+std::string folder_of_marks() {
+  const std::string folder = fmt::format("/tmp/leasehold-{}", ::geteuid());
+  ::mkdir(folder.c_str(), S_IRWXU);
+  struct stat found{};
+  const bool is_ours = ::lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+                       found.st_uid == ::geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return is_ours ? folder : "";
+}
+
+}  // namespace
+
+RunMarks::RunMarks(std::span<const Lease> leases, std::span<const LeaseId> brought) {
+  const std::string folder = folder_of_marks();
+  for (const Lease& lease : leases) {
+    const bool is_new = std::ranges::find(brought, lease.id) != brought.end();
+    Mark mark = {.lease = lease.id, .path = fmt::format("{}/run-{}", folder, lease.id.text)};
+    if (!folder.empty()) {
+      const int flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (is_new ? O_CREAT : 0);
+      mark.descriptor = ::open(mark.path.c_str(), flags, S_IRUSR | S_IWUSR);
+    }
+    const std::string line = fmt::format("{}\n", ::getpid());
+    const bool is_in = mark.descriptor >= 0 && ::flock(mark.descriptor, LOCK_SH | LOCK_NB) == 0 &&
+                       ::write(mark.descriptor, line.data(), line.size()) == std::ssize(line);
+    if (!is_in && mark.descriptor >= 0) {
+      ::close(mark.descriptor);
+      mark.descriptor = -1;
+    }
+    // Without a file it is given back by who brought it.
+    if (is_in || is_new) marks_.push_back(std::move(mark));
+  }
+}
+
+RunMarks::~RunMarks() {
+  for (const Mark& mark : marks_) {
+    if (mark.descriptor >= 0) ::close(mark.descriptor);
+  }
+}
+
+std::vector<LeaseId> RunMarks::take_last() {
+  std::vector<LeaseId> last;
+  std::erase_if(marks_, [&](const Mark& mark) {
+    if (mark.descriptor >= 0) {
+      // flock(2) gives up the shared lock first: of two who end at once one is the last.
+      if (::flock(mark.descriptor, LOCK_EX | LOCK_NB) != 0) return false;
+      ::unlink(mark.path.c_str());
+      ::close(mark.descriptor);
+    }
+    last.push_back(mark.lease);
+    return true;
+  });
+  return last;
+}
+
+std::vector<RunMarks::Other> RunMarks::others() const {
+  std::vector<Other> all;
+  for (const Mark& mark : marks_) {
+    Other other = {.lease = mark.lease, .pids = {}};
+    char text[4096] = {};
+    const ssize_t size = ::pread(mark.descriptor, text, sizeof text, 0);
+    for (const char* at = text; at < text + size;) {
+      pid_t pid = 0;
+      const auto read = std::from_chars(at, text + size, pid);
+      if (read.ec != std::errc()) break;
+      if (pid != ::getpid()) other.pids.push_back(pid);
+      at = read.ptr + 1;
+    }
+    all.push_back(std::move(other));
+  }
+  return all;
+}
+
+}  // namespace leasehold
