@@ -1,6 +1,7 @@
 #include "shell/follower.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "shell/builtins.h"
 #include "shell/parser.h"
@@ -114,17 +115,23 @@ void Follower::note_unseen(std::string why) {
 }
 
 Expansion Follower::expansion(State& state) {
-  return {around_, state, budget_, [this, &state](const Script& script) {
-            State inside = state;
-            return follow(script, inside, std::nullopt);
-          }};
+  return {around_, state, budget_, [this, &state](const Script& script) { return output_of(script, state); }};
+}
+
+Lines Follower::output_of(const Script& script, const State& state) {
+  State inside = state;
+  const bool was_read = std::exchange(is_read_, true);
+  Lines out = follow(script, inside, std::nullopt);
+  is_read_ = was_read;
+  return out;
 }
 
 Lines Follower::follow(std::string_view text, State& state, const Lines& in) {
-  const Parsed parsed = parse(text, depth_);
-  Lines out = follow(parsed.script, state, in);
-  if (parsed.problem.empty()) return out;
-  note_unseen("it cannot be read: " + parsed.problem);
+  PieceParser parser(text, depth_);
+  Lines out = Arguments{};
+  while (const auto piece = parser.next()) add(out, follow(*piece, state, in));
+  if (parser.problem().empty()) return out;
+  note_unseen("it cannot be read: " + parser.problem());
   return std::nullopt;
 }
 
@@ -171,10 +178,13 @@ Lines Follower::follow_pipeline(const Pipeline& pipeline, State& state, const Li
   if (pipeline.commands.size() == 1) {
     lines = follow_command(pipeline.commands[0], state, in);
   } else {
+    const bool was_read = is_read_;
     for (const Command& command : pipeline.commands) {
       State inside = state;
+      is_read_ = was_read || &command != &pipeline.commands.back();
       lines = follow_command(command, inside, std::move(lines));
     }
+    is_read_ = was_read;
     is_sure_ = false;
   }
   if (pipeline.negated) is_sure_ = false;
@@ -231,8 +241,7 @@ bool Follower::redirect(const Command& command, State& state, Lines& in) {
         Lines read;
         const std::vector<Part>& parts = one.target.parts;
         if (parts.size() == 1 && parts[0].kind == Part::Kind::pipe) {
-          State inside = state;
-          read = follow(*parts[0].script, inside, std::nullopt);
+          read = output_of(*parts[0].script, state);
         } else {
           read = lines_of_file(expansion(state).text(one.target), state);
         }

@@ -31,6 +31,9 @@ class Follower {
   // The command that runs now cannot fail, as far as anybody can tell; what follows || is not run.
   void note_success() { is_sure_ = true; }
 
+  // Whether anybody reads what the command that runs now prints: another command, or the line itself.
+  bool is_read() const { return is_read_; }
+
   const FolderView& files() const { return files_; }
   const std::string& home() const { return around_.home; }
   Budget& budget() { return budget_; }
@@ -51,6 +54,8 @@ class Follower {
   Lines lines_of_file(const Argument& file, const State& state) const;
   void assign(const Assignment& assignment, State& state);
   Expansion expansion(State& state);
+  // What a script prints, which is read.
+  Lines output_of(const Script& script, const State& state);
 
   Overlay files_;
   Surroundings around_;  // As given, but with the files as they will be.
@@ -58,6 +63,7 @@ class Follower {
   Writes writes_;
   int depth_ = 0;
   bool is_sure_ = false;
+  bool is_read_ = false;
 };
 
 }  // namespace leasehold::shell

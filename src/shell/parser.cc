@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <optional>
 
+#include "shell/characters.h"
+
 namespace leasehold::shell {
 namespace {
 
@@ -26,6 +28,12 @@ constexpr Operator kOperators[] = {
     {"<", read, 0, false},       {">&", duplicate, 1, false}, {"<<", text, 0, false},
     {"<&", duplicate, 0, false}, {"<<-", text, 0, false},     {"<<<", text, 0, false},
 };
+
+// By its first letter: if, while, until, for, select, case, function, { and [[.
+bool may_begin_compound(std::string_view word) {
+  constexpr Characters kFirst = characters("iwufsc{[");
+  return !word.empty() && is_in(kFirst, word[0]);
+}
 
 // name=, name+= or name[x]= in front of a word.
 struct Target {
@@ -66,13 +74,19 @@ class Parser {
   // Up to one of the words or symbols in `ends`, which is not taken, or to the end.
   Script script(Words ends) {
     Script script;
-    while (true) {
-      while (in_.peek().kind == Token::Kind::newline || in_.peek().is(";")) in_.skip();
-      if (at_end(ends)) return script;
-      const std::size_t before = in_.at();
-      script.chains.push_back(chain());
-      if (in_.at() == before && in_.peek().kind != Token::Kind::end) in_.give_up(unexpected());
+    while (add_chain(script, ends)) {
     }
+    return script;
+  }
+
+  // False: there is no more.
+  bool add_chain(Script& script, Words ends) {
+    skip_separators();
+    if (at_end(ends)) return false;
+    const std::size_t before = in_.at();
+    script.chains.push_back(chain());
+    if (in_.at() == before && in_.peek().kind != Token::Kind::end) in_.give_up(unexpected());
+    return true;
   }
 
   void expect(std::string_view text) {
@@ -94,7 +108,8 @@ class Parser {
   bool at_end(Words ends) {
     const Token& token = in_.peek();
     if (token.kind == Token::Kind::end) return true;
-    return std::ranges::any_of(ends, [&](std::string_view end) { return token.is(end) || token.reads(end); });
+    const std::string_view text = token.kind == Token::Kind::symbol ? token.symbol : token.word.plain();
+    return std::ranges::any_of(ends, [&](std::string_view end) { return same_word(text, end); });
   }
 
   Chain chain() {
@@ -160,6 +175,7 @@ class Parser {
       return true;
     }
     const Token& token = in_.peek();
+    if (token.kind == Token::Kind::word && !may_begin_compound(token.word.plain())) return false;
     if (token.is("(")) {
       in_.skip();
       command.kind = Command::Kind::subshell;
@@ -332,7 +348,7 @@ class Parser {
 
   bool redirection(Command& command) {
     const Token& token = in_.peek();
-    if (token.kind != Token::Kind::symbol) return false;
+    if (token.kind != Token::Kind::symbol || token.symbol == ";" || token.symbol == "|") return false;
     const auto* found = std::ranges::find(kOperators, token.symbol, &Operator::symbol);
     if (found == std::end(kOperators)) return false;
     Redirection made = {.kind = found->kind, .fd = found->fd, .both = found->both};
@@ -374,6 +390,16 @@ class Parser {
 };
 
 }  // namespace
+
+std::optional<Script> PieceParser::next() {
+  Parser parser(reader_);
+  Script piece;
+  while (parser.add_chain(piece, {})) {
+    if (!reader_.expects_text()) break;
+  }
+  if (piece.chains.empty()) return std::nullopt;
+  return piece;
+}
 
 Parsed parse(std::string_view text, int depth) {
   Reader reader(text, 0, depth);

@@ -1,6 +1,7 @@
 // From tokens to the tree of a command line.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,21 @@ struct Parsed {
 };
 
 Parsed parse(std::string_view text, int depth = 0);
+
+// The same, piece by piece: a long line need not be in memory as a whole.
+class PieceParser {
+ public:
+  // `text` outlives this.
+  PieceParser(std::string_view text, int depth) : reader_(text, 0, depth) {}
+
+  // What can be run next: a command line, and those behind it that a here-document keeps together. Nothing:
+  // that was all, as far as it could be read.
+  std::optional<Script> next();
+  const std::string& problem() const { return reader_.problem(); }
+
+ private:
+  Reader reader_;
+};
 
 // What stands between ( and ), with the ) taken.
 Script parse_until_closed(Reader& reader);

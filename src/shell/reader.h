@@ -51,6 +51,9 @@ class Reader {
   // `body` is empty until then.
   void expect_text(const Word& delimiter, bool strip_tabs, std::shared_ptr<Word> body);
 
+  // Whether such a text is still to come.
+  bool expects_text() const { return !pending_.empty(); }
+
   void give_up(std::string why);
   const std::string& problem() const { return problem_; }
   std::size_t at() const { return at_; }

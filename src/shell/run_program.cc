@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "shell/characters.h"
 #include "shell/place.h"
 #include "shell/programs.h"
 #include "shell/specials.h"
@@ -31,10 +32,18 @@ constexpr std::string_view kReaders[] = {
     "who",      "whoami",  "xxd",       "yes",       "zcat",       "zgrep",   "zless",
 };
 
+static_assert(std::ranges::is_sorted(kReaders));
+
 constexpr std::string_view kProgramFolders[] = {"/bin",  "/usr/bin",  "/usr/local/bin",
                                                 "/sbin", "/usr/sbin", "/opt/homebrew/bin"};
 
-bool is_reader(std::string_view name) { return std::ranges::binary_search(kReaders, name); }
+bool is_reader(std::string_view name) {
+  if (name.empty()) return false;
+  // Letters are compared faster than words.
+  const auto first = [](std::string_view one) { return one[0]; };
+  return std::ranges::any_of(std::ranges::equal_range(kReaders, name[0], {}, first),
+                             [&](std::string_view one) { return same_word(one, name); });
+}
 
 const Program* find_program(std::string_view name) {
   const auto files = file_programs();

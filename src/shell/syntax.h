@@ -20,10 +20,10 @@ struct Part {
     number,     // $((...))
   };
   Kind kind = Kind::text;
-  bool quoted = false;      // Neither split nor a pattern.
-  std::string text;         // Or the parameter's name.
-  std::string operation;    // Of ${name%.c}: "%".
-  std::vector<Part> inner;  // Of ${name%.c}: ".c"; of a number: what is computed.
+  bool quoted = false;         // Neither split nor a pattern.
+  std::string text;            // Or the parameter's name.
+  std::string_view operation;  // Of ${name%.c}: "%". One that the reader knows.
+  std::vector<Part> inner;     // Of ${name%.c}: ".c"; of a number: what is computed.
   std::shared_ptr<const Script> script;
 };
 

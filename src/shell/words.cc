@@ -21,7 +21,7 @@ constexpr Characters kSigns = characters("{~*?[(");
 Argument unknown(std::string why) { return {.why = std::move(why)}; }
 
 // Takes the shortest or longest part that matches off one end.
-std::string trimmed(const std::string& text, const std::string& operation, const std::string& pattern) {
+std::string trimmed(const std::string& text, std::string_view operation, const std::string& pattern) {
   const bool in_front = operation[0] == '#';
   const bool longest = operation.size() == 2;
   constexpr std::size_t kTextMax = 1000;
@@ -220,7 +220,7 @@ Arguments Expansion::value_of(const Part& part) {
   }
   const Argument operand = text({part.inner});  // Commands in it run, whatever becomes of it.
   if (part.kind == Part::Kind::number) return {unknown("a computed number")};
-  const std::string& operation = part.operation;
+  const std::string_view operation = part.operation;
   Arguments values = variable(part.text);
   if (operation.empty()) return values;
   const bool is_known = std::ranges::all_of(values, &Argument::is_text);
