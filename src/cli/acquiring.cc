@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <climits>
@@ -10,6 +11,9 @@
 
 #include "cli/answers.h"
 #include "cli/end_signals.h"
+#include "util/path_text.h"
+#include "util/shell_word.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
@@ -30,6 +34,11 @@ constexpr OptionSpec kOptions[] = {
     kNullOption,
     {"--keep", {}, "Leave the leases held when the command has ended"},
 };
+
+bool is_folder(const std::string& path) {
+  struct stat found{};
+  return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
 
 Result<void> add_numbers(const Arguments& arguments, AcquireRequest& request) {
   auto ttl = arguments.duration("ttl");
@@ -75,6 +84,12 @@ Result<AcquireRequest> acquire_request(Call& call) {
   auto wanted = (*workspace)->wanted(asked, {.cwd = call.cwd(), .pairs = !arguments.has("no-pairs")});
   if (!wanted) return fail(wanted.error());
   request.paths = *std::move(wanted);
+  for (const AskedPath& one : asked) {
+    if (!one.subtree && is_folder(one.path.starts_with('/') ? one.path : join(call.cwd(), one.path))) {
+      call.out().note(fmt::format("{} is a folder: this is about its name alone. All below it: --subtree {}",
+                                  in_sentence(one.path), shell_word(one.path)));
+    }
+  }
   request.caller = call.caller(true);
   if (request.wait) request.waiter = (*workspace)->own_process();
   if (const char* trace = std::getenv("TRACEPARENT")) request.trace = trace;

@@ -189,5 +189,12 @@ TEST_F(Acquire, AnswersTheSameUnderTheSameKey) {
   EXPECT_EQ(second.at("replayed"), true);
 }
 
+TEST_F(Acquire, SaysThatAFolderIsMoreThanItsName) {
+  const Ran ran = as("ann", {"acquire", "src"});
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_TRUE(contains(ran.err, "--subtree src")) << ran.err;
+  EXPECT_EQ(as("bob", {"acquire", "--subtree", "docs"}).err, "");
+}
+
 }  // namespace
 }  // namespace leasehold
