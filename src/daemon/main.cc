@@ -1,5 +1,6 @@
 // lease-serve: `lease serve` and `lease token`.
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <boost/json/array.hpp>
@@ -120,6 +121,8 @@ int run(std::span<const std::string_view> words) {
 }  // namespace leasehold
 
 int main(int count, char** values) {
+  // Nobody asks SQLite how much memory it has, and counting takes a lock of all its threads.
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   leasehold::keep_standard_descriptors();
   const std::vector<std::string_view> words(values + std::min(count, 1), values + count);
   return leasehold::run(words);
