@@ -18,7 +18,8 @@ mcp::DeskOptions desk_options(const McpPlace& place, McpWorkspace& workspace) {
           .host = {},
           .user = std::string(kNobody),
           .session = {},
-          .trace = place.trace};
+          .trace = place.trace,
+          .sees_disk = workspace.is_on_disk()};
 }
 
 std::shared_ptr<McpClient> client_for(const McpPlace& place) {

@@ -21,6 +21,7 @@ class McpWorkspace final : public OpenWorkspace {
   };
   explicit McpWorkspace(Options options);
 
+  bool is_on_disk() const { return is_on_disk_; }
   std::shared_ptr<Client> client() override { return options_.client; }
 
   Result<std::string> key(const std::string& path, const PathOptions& options) const override;

@@ -58,7 +58,9 @@ Result<ToolAnswer> acquire_tool(const ToolCall& call) {
   if (!asked) return fail(asked.error());
   const auto workspace = call.desk.workspace(Desk::For::acquiring);
   if (!workspace) return fail(workspace.error());
-  auto wanted = (*workspace)->wanted(asked->paths, {.cwd = call.desk.place(), .pairs = asked->pairs});
+  const auto paths = taken_back(std::move(asked->paths), call.desk, **workspace);
+  if (!paths) return fail(paths.error());
+  auto wanted = (*workspace)->wanted(*paths, {.cwd = call.desk.place(), .pairs = asked->pairs});
   if (!wanted) return fail(wanted.error());
   AcquireRequest& request = asked->request;
   request.paths = *std::move(wanted);

@@ -4,10 +4,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "wire/answer_json.h"
 
 namespace leasehold::mcp {
+namespace {
+
+// Whether there is such a file on this machine, or could be one: whoever means one in "/" itself is not an
+// agent at work.
+bool could_be_on_disk(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, error))) return true;
+  const std::filesystem::path folder = path.parent_path();
+  return folder != folder.root_path() && std::filesystem::exists(folder, error);
+}
+
+// A lease on everything says nothing about what somebody means by a path.
+bool is_at(const BoardRow& row) { return row.live && row.lease.path != "/"; }
+
+}  // namespace
 
 std::optional<Duration> seconds_at(const wire::Reader& reader, std::string_view name, Duration most) {
   const json::value* const found = reader.find(name);
@@ -28,18 +44,46 @@ Named read_named(const wire::Reader& reader) {
   return named;
 }
 
-Result<std::vector<std::string>> keys(const std::vector<std::string>& paths, const Desk& desk,
+Result<std::string> taken_back(const std::string& path, Desk& desk, OpenWorkspace& workspace) {
+  if (!path.starts_with('/')) return path;
+  const PathOptions options = {.cwd = desk.place()};
+  const auto inside = workspace.key_if_inside(path, options);
+  if (inside && *inside) return path;
+  std::string as_key = "file:" + path;
+  const auto key = workspace.key(as_key, options);
+  if (!key) return path;  // And what is wrong with that is told.
+  if (desk.is_known_key(path) || (desk.sees_disk() && !could_be_on_disk(path))) return as_key;
+  const auto board = workspace.client()->board({.paths = {*key}});
+  if (!board) return fail(board.error());
+  if (std::ranges::none_of(board->rows, is_at)) return path;
+  desk.note_key(path);
+  return as_key;
+}
+
+Result<std::vector<AskedPath>> taken_back(std::vector<AskedPath> paths, Desk& desk,
+                                          OpenWorkspace& workspace) {
+  for (AskedPath& asked : paths) {
+    auto path = taken_back(asked.path, desk, workspace);
+    if (!path) return fail(path.error());
+    asked.path = *std::move(path);
+  }
+  return paths;
+}
+
+Result<std::vector<std::string>> keys(const std::vector<std::string>& paths, Desk& desk,
                                       OpenWorkspace& workspace) {
   std::vector<std::string> keys;
   for (const std::string& path : paths) {
-    auto key = workspace.key(path, {.cwd = desk.place()});
+    const auto spelled = taken_back(path, desk, workspace);
+    if (!spelled) return fail(spelled.error());
+    auto key = workspace.key(*spelled, {.cwd = desk.place()});
     if (!key) return fail(key.error());
     keys.push_back(*std::move(key));
   }
   return keys;
 }
 
-Result<Selection> selection(const Named& named, const Desk& desk, OpenWorkspace& workspace) {
+Result<Selection> selection(const Named& named, Desk& desk, OpenWorkspace& workspace) {
   const int ways = (named.all ? 1 : 0) + (named.ids.empty() ? 0 : 1) + (named.paths.empty() ? 0 : 1);
   if (ways != 1) {
     return fail(Code::invalid_argument,

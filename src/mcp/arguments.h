@@ -25,9 +25,15 @@ struct Named {
   bool all = false;
 };
 Named read_named(const wire::Reader& reader);
-Result<Selection> selection(const Named& named, const Desk& desk, OpenWorkspace& workspace);
+Result<Selection> selection(const Named& named, Desk& desk, OpenWorkspace& workspace);
 
-Result<std::vector<std::string>> keys(const std::vector<std::string>& paths, const Desk& desk,
+// A path as the workspace takes it. Answers name files by their keys, from the workspace's root, and what an
+// answer says can be given back: "/src/a.ts" that leads out of the workspace is such a key if somebody holds
+// what has it, or if this machine has no folder to put such a file into. Errors: those of the store.
+Result<std::string> taken_back(const std::string& path, Desk& desk, OpenWorkspace& workspace);
+Result<std::vector<AskedPath>> taken_back(std::vector<AskedPath> paths, Desk& desk, OpenWorkspace& workspace);
+
+Result<std::vector<std::string>> keys(const std::vector<std::string>& paths, Desk& desk,
                                       OpenWorkspace& workspace);
 
 // When it is, for the store that has `path`.

@@ -34,6 +34,16 @@ Caller Desk::caller(const Peer& peer) {
           .whole_session = true};
 }
 
+bool Desk::is_known_key(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return keys_.contains(path);
+}
+
+void Desk::note_key(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  keys_.insert(path);
+}
+
 std::vector<LeaseId> Desk::note_granted(const std::vector<Lease>& leases) {
   const std::lock_guard lock(mutex_);
   std::vector<LeaseId> granted;

@@ -20,9 +20,10 @@ struct DeskOptions {
   Owner owner;        // What is known without the protocol; an empty part: nothing.
   std::string pr_id;
   std::string host;
-  std::string user;     // The agent's name if even the client does not tell.
-  std::string session;  // Of this server, where nobody tells one: two servers are two owners.
-  std::string trace;    // Where a call brings none.
+  std::string user;       // The agent's name if even the client does not tell.
+  std::string session;    // Of this server, where nobody tells one: two servers are two owners.
+  std::string trace;      // Where a call brings none.
+  bool sees_disk = true;  // The workspace lies on this machine's disk.
 };
 
 // Thread-safe.
@@ -42,6 +43,11 @@ class Desk {
   Caller caller(const Peer& peer);
   std::string trace(const Peer& peer) const { return peer.trace.empty() ? options_.trace : peer.trace; }
   const std::string& place() const { return options_.place; }
+  bool sees_disk() const { return options_.sees_disk; }
+
+  // Absolute paths that were found to be keys stay that, also when nobody holds them any more.
+  bool is_known_key(const std::string& path);
+  void note_key(const std::string& path);
 
   // Which of them this server was granted just now. Remembered, so that end() gives them back.
   std::vector<LeaseId> note_granted(const std::vector<Lease>& leases);
@@ -58,6 +64,7 @@ class Desk {
   OpenWorkspace* workspace_ = nullptr;  // Once it was opened.
   std::optional<Process> process_;
   std::set<LeaseId> granted_;
+  std::set<std::string> keys_;
 };
 
 }  // namespace leasehold::mcp

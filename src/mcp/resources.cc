@@ -25,6 +25,16 @@ constexpr int kLookEveryMs = 1000;
 // How long a look at events waits for news; only a bound, cancelling ends it sooner.
 constexpr Duration kWaitForNews = 60s;
 
+// Of what a URI names. An absolute path that leads out of the workspace is a key, as answers have it: what is
+// out there nobody leases.
+Result<std::string> key_at(const std::string& path, const OpenWorkspace& workspace,
+                           const std::string& place) {
+  auto key = workspace.key(path, {.cwd = place});
+  if (key || !path.starts_with('/')) return key;
+  auto as_key = workspace.key("file:" + path, {.cwd = place});
+  return as_key ? as_key : key;
+}
+
 bool concerns(const Event& event, const std::string& key) {
   return !event.path.empty() && overlaps({key, true}, {event.path, event.subtree});
 }
@@ -57,9 +67,9 @@ Result<json::object> read_resource(const std::string& path, Desk& desk) {
   if (!workspace) return fail(workspace.error());
   Listing listing;
   if (!path.empty()) {
-    auto found = keys({path}, desk, **workspace);
+    auto found = key_at(path, **workspace, desk.place());
     if (!found) return fail(found.error());
-    listing.paths = *std::move(found);
+    listing.paths.push_back(*std::move(found));
   }
   const auto board = (*workspace)->client()->board(listing);
   if (!board) return fail(board.error());
@@ -73,7 +83,7 @@ std::vector<std::string> concerned(const std::vector<std::string>& uris, const s
   for (const std::string& uri : uris) {
     const auto path = path_of(uri);
     if (!path) continue;
-    const auto key = path->empty() ? Result<std::string>("") : workspace.key(*path, {.cwd = place});
+    const auto key = path->empty() ? Result<std::string>("") : key_at(*path, workspace, place);
     if (!key) continue;
     const auto is_about = [&](const Event& event) { return key->empty() || concerns(event, *key); };
     if (std::ranges::any_of(events, is_about)) changed.push_back(uri);

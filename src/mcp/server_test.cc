@@ -221,6 +221,45 @@ TEST_F(McpServer, ReleasesAndHandsOver) {
   EXPECT_FALSE(document(ann_.call("lease_history", R"({"path":"b"})")).at("events").as_array().empty());
 }
 
+// Answers name files by their keys. "/tmp" is a folder of the machine, too.
+TEST_F(McpServer, WhatAnAnswerSaysCanBeGivenBack) {
+  Agent bob(folder_.path(), "s2");
+  for (const std::string path : {"no-such-folder/x.c", "x.c", "tmp/x.c"}) {
+    const json::object granted = ann_.call("lease_acquire", R"({"paths":[")" + path + R"("]})");
+    const std::string said(document(granted).at("leases").at(0).at("path").as_string());
+    const std::string argument = R"({"paths":[")" + said + R"("]})";
+    const auto state = [&](Agent& agent) {
+      return document(agent.call("lease_status", argument)).at("paths").at(0).at("state");
+    };
+
+    EXPECT_EQ(document(bob.call("lease_gate", argument)).at("decision"), "denied") << said;
+    EXPECT_EQ(refusal(bob.call("lease_acquire", argument)), "busy") << said;
+    EXPECT_EQ(state(bob), "held") << said;
+    const json::object read = bob.ask_modern("resources/read", R"("uri":"lease://file/)" + said + '"');
+    EXPECT_EQ(json::parse(read.at("result").at("contents").at(0).at("text").as_string())
+                  .at("leases")
+                  .as_array()
+                  .size(),
+              1)
+        << said;
+    EXPECT_EQ(refusal(ann_.call("lease_release", argument)), "") << said;
+    EXPECT_EQ(state(ann_), "free") << said;
+  }
+}
+
+TEST_F(McpServer, TheGateSaysWhatItDidNotCheck) {
+  const std::string outside = std::filesystem::temp_directory_path() / "elsewhere.c";
+  const std::string argument = R"({"paths":[")" + outside + R"(","a"]})";
+  EXPECT_TRUE(document(ann_.call("lease_gate", argument)).contains("message"));
+  ann_.call("lease_acquire", R"({"paths":["a"]})");
+
+  const json::object allowed = ann_.call("lease_gate", argument);
+
+  EXPECT_EQ(document(allowed).at("decision"), "allowed");
+  const std::string message(document(allowed).at("message").as_string());
+  EXPECT_NE(message.find(outside), std::string::npos) << message;
+}
+
 TEST_F(McpServer, TheGateDeniesOnceAndSaysWhenToTryAgain) {
   std::ofstream(folder_.path() + "/.leasehold.toml").close();
   Agent bob(folder_.path(), "s2");
