@@ -77,7 +77,7 @@ std::string begin_session(ServerState& server, McpPlace place, const mcp::Messag
   const std::string id = "mcp-" + make_uuid(random);
   const json::object* const client = mcp::object_at(message.params, "clientInfo");
   if (place.owner.agent_id.empty() && client != nullptr) place.owner.agent_id = mcp::agent_of(*client);
-  if (place.owner.session_id.empty()) place.owner.session_id = id;
+  if (place.owner.session_id.empty()) place.owner.session_id = place.own_session = id;
   auto session = std::make_shared<McpSession>();
   session->place = std::move(place);
   server.mcp_sessions->add(id, std::move(session));

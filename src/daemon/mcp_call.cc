@@ -17,7 +17,7 @@ mcp::DeskOptions desk_options(const McpPlace& place, McpWorkspace& workspace) {
           .pr_id = place.pr_id,
           .host = {},
           .user = std::string(kNobody),
-          .session = {},
+          .session = place.own_session,
           .trace = place.trace,
           .sees_disk = workspace.is_on_disk()};
 }

@@ -21,6 +21,7 @@ struct McpPlace {
   std::string client_root;  // Where the client has it; empty: not said.
   Principal principal;
   Owner owner;               // An empty part: nobody says.
+  std::string own_session;   // Made up for the client; empty: it was not.
   bool is_somebody = false;  // Enough is said to tell this owner from others.
   std::string pr_id;
   std::string trace;

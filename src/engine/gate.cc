@@ -68,7 +68,7 @@ bool wants_refresh(const Lease& lease, const AcquireRequest& request, Time now) 
 
 void refresh(Ledger& ledger, const AcquireRequest& request, Lease& lease) {
   if (!wants_refresh(lease, request, ledger.now())) return;
-  succeed_process(lease, request.caller.holder, ledger.context());
+  succeed_process(lease, request, ledger.context());
   lease.requested |= is_named_now(lease, request);
   lease.attended |= request.attended;
   lease.idle_at.reset();

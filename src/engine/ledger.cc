@@ -255,9 +255,10 @@ void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Bec
                           .drop_at = now() + context_.policy.notice_life});
 }
 
-void succeed_process(Lease& lease, const Holder& caller, const Context& context) {
-  if (!lease.holder.process || verdict_on(lease.holder, context).liveness == Liveness::alive) return;
-  take_process(lease.holder, caller);
+void succeed_process(Lease& lease, const AcquireRequest& request, const Context& context) {
+  const bool is_free =
+      lease.holder.process ? verdict_on(lease.holder, context).liveness != Liveness::alive : request.attended;
+  if (is_free) take_process(lease.holder, request.caller.holder);
 }
 
 void take_process(Holder& holder, const Holder& caller) {

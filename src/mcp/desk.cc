@@ -34,6 +34,10 @@ Caller Desk::caller(const Peer& peer) {
           .whole_session = true};
 }
 
+bool Desk::is_alone(const Caller& caller) const {
+  return !options_.session.empty() && caller.holder.owner.session_id == options_.session;
+}
+
 bool Desk::is_known_key(const std::string& path) {
   const std::lock_guard lock(mutex_);
   return keys_.contains(path);
@@ -45,6 +49,7 @@ void Desk::note_key(const std::string& path) {
 }
 
 std::vector<LeaseId> Desk::note_granted(const std::vector<Lease>& leases) {
+  note_held(leases);
   const std::lock_guard lock(mutex_);
   std::vector<LeaseId> granted;
   for (const Lease& lease : leases) {
@@ -54,6 +59,13 @@ std::vector<LeaseId> Desk::note_granted(const std::vector<Lease>& leases) {
     granted_.insert(lease.id);
   }
   return granted;
+}
+
+void Desk::note_held(const std::vector<Lease>& leases) {
+  const std::lock_guard lock(mutex_);
+  for (const Lease& lease : leases) {
+    if (process_ && lease.holder.process == process_) granted_.insert(lease.id);
+  }
 }
 
 void Desk::give_back(const std::vector<LeaseId>& ids) {

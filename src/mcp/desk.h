@@ -41,6 +41,8 @@ class Desk {
 
   // Its leases end with this process: nobody else gives them back.
   Caller caller(const Peer& peer);
+  // Its session was made up for it: nobody else can have the same.
+  bool is_alone(const Caller& caller) const;
   std::string trace(const Peer& peer) const { return peer.trace.empty() ? options_.trace : peer.trace; }
   const std::string& place() const { return options_.place; }
   bool sees_disk() const { return options_.sees_disk; }
@@ -51,6 +53,9 @@ class Desk {
 
   // Which of them this server was granted just now. Remembered, so that end() gives them back.
   std::vector<LeaseId> note_granted(const std::vector<Lease>& leases);
+  // It has these, by whichever call. What hangs on this process would end with it, so end() gives it back,
+  // too.
+  void note_held(const std::vector<Lease>& leases);
   void give_back(const std::vector<LeaseId>& ids);
   std::vector<LeaseId> granted();
   // Gives back what is still held of all that was granted, and nothing else of the session.

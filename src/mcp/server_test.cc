@@ -24,13 +24,15 @@ constexpr std::string_view kModernMeta =
 // A server with its desk, as one agent's host would start it.
 class Agent {
  public:
-  explicit Agent(const std::string& place, const std::string& session = "s1")
+  // `session`: as its host tells it; empty: it does not, and the server's own one counts.
+  explicit Agent(const std::string& place, const std::string& session = "s1",
+                 const std::string& own_session = "mcp-1")
       : desk_({.open = [this, place](bool create,
                                      bool only_managed) { return open(place, create, only_managed); },
                .place = place,
                .owner = {"", session},
                .user = "nobody",
-               .session = "mcp-1"}),
+               .session = own_session}),
         server_(desk_, {.version = "1.2.3"}) {}
   ~Agent() { server_.hang_up(); }
 
@@ -222,6 +224,61 @@ TEST_F(McpServer, ReleasesAndHandsOver) {
 }
 
 // Answers name files by their keys. "/tmp" is a folder of the machine, too.
+TEST_F(McpServer, WithoutASessionLeasesGoToTheOnlyOneThatTheAgentHas) {
+  Agent one(folder_.path(), "", "mcp-1");
+  Agent two(folder_.path(), "", "mcp-2");
+  Agent three(folder_.path(), "", "mcp-3");
+  const char* const handed = R"({"to":"ann","paths":["a"]})";
+  one.call("lease_acquire", R"({"paths":["a"]})");
+  EXPECT_EQ(refusal(one.call("lease_transfer", handed)), "invalid_argument");
+
+  two.call("lease_acquire", R"({"paths":["b"]})");
+  EXPECT_EQ(refusal(one.call("lease_transfer", handed)), "");
+
+  const json::object board = two.call("lease_status", R"({"paths":["a"]})");
+  EXPECT_EQ(document(board).at("leases").at(0).at("session_id"), "mcp-2");
+  EXPECT_TRUE(document(board).at("leases").at(0).as_object().contains("process"));
+
+  one.call("lease_acquire", R"({"paths":["c"]})");
+  const json::object refused = three.call("lease_transfer", R"({"to":"ann","all":true})");
+  EXPECT_EQ(refusal(refused), "invalid_argument");
+  const std::string message(document(refused).at("error").at("message").as_string());
+  EXPECT_NE(message.find("mcp-1, mcp-2"), std::string::npos) << message;
+}
+
+TEST_F(McpServer, ASubagentHasTheSessionOfItsHost) {
+  Agent elsewhere(folder_.path(), "s2");
+  elsewhere.call("lease_acquire", R"({"paths":["b"]})");
+  ann_.call("lease_acquire", R"({"paths":["a"]})");
+
+  EXPECT_EQ(refusal(ann_.call("lease_transfer", R"({"to":"helper","paths":["a"]})")), "");
+
+  const json::object board = ann_.call("lease_status", R"({"paths":["a"]})");
+  EXPECT_EQ(document(board).at("leases").at(0).at("agent_id"), "helper");
+  EXPECT_EQ(document(board).at("leases").at(0).at("session_id"), "s1");
+}
+
+TEST_F(McpServer, WhatWasHandedOverHangsOnItsReceiverOnceThatOneAsks) {
+  for (const char* tool : {"lease_acquire", "lease_gate"}) {
+    Agent bob(folder_.path(), "s2");
+    ann_.call("lease_acquire", R"({"paths":["a"]})");
+    ann_.call("lease_transfer", R"({"to":"ann","to_session":"s2","paths":["a"]})");
+    const auto row = [&] {
+      const json::object board = ann_.call("lease_status", R"({"paths":["a"]})");
+      const json::array& rows = document(board).at("leases").as_array();
+      return rows.empty() ? json::object() : rows.at(0).as_object();
+    };
+    ASSERT_EQ(row().at("session_id"), "s2");
+    EXPECT_FALSE(row().contains("process"));
+
+    bob.call(tool, R"({"paths":["a"]})");
+    EXPECT_TRUE(row().contains("process")) << tool;
+
+    bob.desk().end();
+    EXPECT_TRUE(row().empty()) << tool;
+  }
+}
+
 TEST_F(McpServer, WhatAnAnswerSaysCanBeGivenBack) {
   Agent bob(folder_.path(), "s2");
   for (const std::string path : {"no-such-folder/x.c", "x.c", "tmp/x.c"}) {

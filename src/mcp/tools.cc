@@ -92,7 +92,7 @@ constexpr std::array<Tool, 6> kTools = {{
   "type": "object",
   "properties": {
     "to": {"type": "string", "description": "Its agent_id"},
-    "to_session": {"type": "string", "description": "Default: yours"},
+    "to_session": {"type": "string", "description": "If it has several"},
     "paths": {"type": "array", "items": {"type": "string"}},
     "ids": {"type": "array", "items": {"type": "string"}},
     "all": {"type": "boolean"},
