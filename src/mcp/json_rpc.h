@@ -30,7 +30,8 @@ struct Fault {
 
 struct Message {
   json::value id = nullptr;  // A text or a whole number. Null: a notification, which is not answered.
-  std::string method;        // Empty: an answer of the client to something we never asked.
+  std::string method;        // Empty: an answer of the client to something we never asked, or nobody waits
+                             // to hear what is wrong with it.
   json::object params;
 
   bool is_request() const { return !id.is_null() && !method.empty(); }

@@ -53,6 +53,38 @@ TEST(JsonRpc, SaysWhatIsWrongUnderTheIdItCouldRead) {
   }
 }
 
+TEST(JsonRpc, NobodyHearsWhatIsWrongWithANotificationOrAnAnswer) {
+  for (const char* text : {R"({"method":"notifications/initialized"})",
+                           R"({"jsonrpc":"2.0","method":"x","params":[]})", R"({"jsonrpc":"2.0","method":7})",
+                           R"({"id":1,"result":{}})", R"({"jsonrpc":"2.0","id":null,"error":{}})"}) {
+    const auto message = read_message(text);
+    ASSERT_TRUE(message) << text;
+    EXPECT_FALSE(message->is_request()) << text;
+    EXPECT_TRUE(message->method.empty()) << text;
+  }
+}
+
+TEST(JsonRpc, WhatCannotBeReadIsAnsweredUnderItsId) {
+  const std::string deep = std::string(40, '[') + std::string(40, ']');
+  const std::pair<std::string, const char*> cases[] = {
+      {R"({"jsonrpc":"2.0","id":7,"method":"x","params":{"id":1,"a":"\ud800"}})", "7"},
+      {R"({"jsonrpc":"2.0","method":"x","params":{"id":1,"a":"\ud800","b":"\"id\":2"},"id" : "q\"7"})",
+       R"("q\"7")"},
+      {R"({"jsonrpc":"2.0","id":-3,"method":"id","params":{"a":)" + deep + "}}", "-3"},
+      {R"({"jsonrpc":"2.0","params":{"a":)" + deep + R"(},"id":3,"method":"id"})", "3"},
+      {R"({"jsonrpc":"2.0","id":"\ud800","method":"x"})", "null"},
+      {R"({"jsonrpc":"2.0","method":"id","id":[1],"a":"\ud800"})", "null"},
+      {R"({"id)", "null"},
+      {R"({"id":)", "null"},
+  };
+  for (const auto& [text, id] : cases) {
+    const auto message = read_message(text);
+    ASSERT_FALSE(message) << text;
+    EXPECT_EQ(message.error().fault.code, kParseError) << text;
+    EXPECT_EQ(json::serialize(message.error().id), id) << text;
+  }
+}
+
 TEST(JsonRpc, DeepNestingIsRefusedAndNotFollowed) {
   const std::string deep =
       R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":)" + std::string(100'000, '[');
