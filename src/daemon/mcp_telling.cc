@@ -111,7 +111,7 @@ void ChangeTeller::hear(std::string& text, std::uint64_t& told, const std::vecto
   if (!events || events->empty()) return;
   told = events->back().sequence;
   const json::value subscription = call_ ? call_->message().id : json::value();
-  for (const std::string& uri : mcp::concerned(followed, *events, workspace_, "/"))
+  for (const std::string& uri : mcp::concerned(followed, mcp::places_of(*events), workspace_, "/"))
     text += event_of(mcp::updated(uri, subscription));
 }
 

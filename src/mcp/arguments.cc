@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "wire/answer_json.h"
+#include "workspace/path_intake.h"
 
 namespace leasehold::mcp {
 namespace {
@@ -81,6 +82,15 @@ Result<std::vector<std::string>> keys(const std::vector<std::string>& paths, Des
     keys.push_back(*std::move(key));
   }
   return keys;
+}
+
+Result<std::string> key_without_store(const std::string& path, const Desk& desk) {
+  const auto workspace = find_workspace(desk.place());
+  if (!workspace) return fail(workspace.error());
+  auto key = key_from_os(*workspace, {.path = path, .cwd = desk.place()});
+  if (key || !path.starts_with('/') || could_be_on_disk(path)) return key;
+  const std::string as_key = "file:" + path;
+  return key_from_os(*workspace, {.path = as_key, .cwd = desk.place()});
 }
 
 Result<Selection> selection(const Named& named, Desk& desk, OpenWorkspace& workspace) {

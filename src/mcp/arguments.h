@@ -36,6 +36,9 @@ Result<std::vector<AskedPath>> taken_back(std::vector<AskedPath> paths, Desk& de
 Result<std::vector<std::string>> keys(const std::vector<std::string>& paths, Desk& desk,
                                       OpenWorkspace& workspace);
 
+// The same before anything was leased here.
+Result<std::string> key_without_store(const std::string& path, const Desk& desk);
+
 // When it is, for the store that has `path`.
 Result<Moment> moment(Client& client, const std::string& path);
 

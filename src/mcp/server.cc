@@ -56,6 +56,13 @@ const json::object& meta_of(const Message& message) {
 
 json::object capabilities() { return {{"tools", json::object()}, {"resources", {{"subscribe", true}}}}; }
 
+// Why there can be nothing at such a path; nothing: there can.
+std::optional<std::string> names_nothing(const std::string& path, Desk& desk) {
+  const auto listing = listing_of(path, desk);
+  if (listing || listing.error().code != Code::invalid_path) return std::nullopt;
+  return listing.error().message;
+}
+
 std::optional<std::string> uri_of(const json::object& params) {
   const json::string* const uri = text_at(params, "uri");
   if (uri == nullptr) return std::nullopt;
@@ -262,7 +269,10 @@ Server::Answer Server::read(const Request& request) {
 
 Server::Answer Server::subscribe(const Request& request, bool on) {
   const auto uri = uri_of(request.params);
-  if (!uri || !path_of(*uri)) return fault(kResourceNotFound, "uri has to name a resource of this server.");
+  const auto path = uri ? path_of(*uri) : std::nullopt;
+  if (!path) return fault(kResourceNotFound, "uri has to name a resource of this server.");
+  if (const auto why = names_nothing(*path, desk_))
+    return fault(kResourceNotFound, *why, json::object{{"uri", *uri}});
   if (request.exchange.follow) {
     request.exchange.follow(*uri, on);
   } else if (on) {
@@ -279,7 +289,8 @@ Server::Answer Server::listen(const Request& request) {
   const json::value* const asked = filter == nullptr ? nullptr : filter->if_contains("resourceSubscriptions");
   if (asked != nullptr && asked->is_array()) {
     for (const json::value& uri : asked->get_array()) {
-      if (!uri.is_string() || !path_of(uri.get_string())) continue;
+      const auto path = uri.is_string() ? path_of(uri.get_string()) : std::nullopt;
+      if (!path || names_nothing(*path, desk_)) continue;
       uris.emplace_back(std::string_view(uri.get_string()));
     }
   }

@@ -29,12 +29,16 @@ json::object you(const Caller& caller) {
 }
 
 // Of a place where nothing was ever leased.
-ToolAnswer nothing_held(const Asked& asked, const Caller& caller) {
+Result<ToolAnswer> nothing_held(const Asked& asked, const Desk& desk, const Caller& caller) {
   json::object document = {{"you", you(caller)}, {"leases", json::array()}};
   json::array paths;
-  for (const std::string& path : asked.paths) paths.push_back({{"path", path}, {"state", "free"}});
+  for (const std::string& path : asked.paths) {
+    const auto key = key_without_store(path, desk);
+    if (!key) return fail(key.error());
+    paths.push_back({{"path", *key}, {"state", "free"}});
+  }
   if (!paths.empty()) document["paths"] = std::move(paths);
-  return {.document = std::move(document)};
+  return ToolAnswer{.document = std::move(document)};
 }
 
 }  // namespace
@@ -51,17 +55,21 @@ Result<ToolAnswer> status_tool(const ToolCall& call) {
   if (!asked) return fail(asked.error());
   const auto workspace = call.desk.workspace(Desk::For::looking);
   const Caller caller = call.desk.caller(call.peer);
-  if (!workspace && workspace.error().code == Code::not_found) return nothing_held(*asked, caller);
+  if (!workspace && workspace.error().code == Code::not_found) return nothing_held(*asked, call.desk, caller);
   if (!workspace) return fail(workspace.error());
   const auto wanted = keys(asked->paths, call.desk, **workspace);
   if (!wanted) return fail(wanted.error());
-  const auto board = (*workspace)->client()->board({.paths = *wanted, .agent_id = asked->agent});
+  const auto client = (*workspace)->client();
+  const auto board = client->board({.paths = *wanted, .agent_id = asked->agent});
   if (!board) return fail(board.error());
+  // Whoever is in the way counts, whomever else was asked about.
+  const auto everybody = asked->agent && !wanted->empty() ? client->board({.paths = *wanted}) : board;
+  if (!everybody) return fail(everybody.error());
   ToolAnswer answer = {.document = board_json(*board)};
   answer.document["you"] = you(caller);
   json::array paths;
   for (const std::string& key : *wanted)
-    paths.push_back({{"path", key}, {"state", state(key, *board, caller)}});
+    paths.push_back({{"path", key}, {"state", state(key, *everybody, caller)}});
   if (!paths.empty()) answer.document["paths"] = std::move(paths);
   return answer;
 }

@@ -11,7 +11,7 @@ void follow(Changes& changes, const std::function<std::vector<std::string>()>& u
     return ::poll(&watched, 1, 0) > 0;
   };
   while (!is_cancelled()) {
-    for (const std::string& uri : changes.next(uris(), cancelled)) tell(uri);
+    for (const std::string& uri : changes.next(uris, cancelled)) tell(uri);
   }
 }
 
