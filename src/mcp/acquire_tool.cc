@@ -80,6 +80,7 @@ Result<ToolAnswer> acquire_tool(const ToolCall& call) {
   ToolAnswer answer = {.document = acquire_json(*answered, *at), .is_error = refused != nullptr};
   if (const auto* granted = std::get_if<Granted>(&answered->decision)) {
     answer.granted = call.desk.note_granted(granted->leases);
+    call.desk.note_timed(granted->leases);
   }
   if (refused != nullptr && (refused->code == Code::busy || refused->code == Code::timeout)) {
     answer.document["next"] = waiting(call.arguments);

@@ -68,6 +68,27 @@ void Desk::note_held(const std::vector<Lease>& leases) {
   }
 }
 
+void Desk::note_timed(const std::vector<Lease>& leases) {
+  const std::lock_guard lock(mutex_);
+  for (const Lease& lease : leases) {
+    if (lease.attended) {
+      timed_.erase(lease.id);
+    } else {
+      timed_.insert(lease.id);
+    }
+  }
+}
+
+bool Desk::has_timed() {
+  const std::lock_guard lock(mutex_);
+  return !timed_.empty();
+}
+
+bool Desk::is_timed(const LeaseId& id) {
+  const std::lock_guard lock(mutex_);
+  return timed_.contains(id);
+}
+
 void Desk::give_back(const std::vector<LeaseId>& ids) {
   OpenWorkspace* const workspace = opened();
   if (ids.empty() || workspace == nullptr) return;
@@ -86,7 +107,10 @@ void Desk::give_back(const std::vector<LeaseId>& ids) {
         client->release({.caller = {.holder = {.owner = owner}}, .which = {.ids = std::move(leases)}});
   }
   const std::lock_guard lock(mutex_);
-  for (const LeaseId& id : ids) granted_.erase(id);
+  for (const LeaseId& id : ids) {
+    granted_.erase(id);
+    timed_.erase(id);
+  }
 }
 
 std::vector<LeaseId> Desk::granted() {

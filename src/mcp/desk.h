@@ -56,6 +56,10 @@ class Desk {
   // It has these, by whichever call. What hangs on this process would end with it, so end() gives it back,
   // too.
   void note_held(const std::vector<Lease>& leases);
+  // Those of them that end after a time that was asked for; what is attended does not any more.
+  void note_timed(const std::vector<Lease>& leases);
+  bool is_timed(const LeaseId& id);
+  bool has_timed();
   void give_back(const std::vector<LeaseId>& ids);
   std::vector<LeaseId> granted();
   // Gives back what is still held of all that was granted, and nothing else of the session.
@@ -69,6 +73,7 @@ class Desk {
   OpenWorkspace* workspace_ = nullptr;  // Once it was opened.
   std::optional<Process> process_;
   std::set<LeaseId> granted_;
+  std::set<LeaseId> timed_;
   std::set<std::string> keys_;
 };
 

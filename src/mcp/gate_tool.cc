@@ -1,8 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <set>
+
+#include "engine/ownership.h"
 #include "mcp/arguments.h"
 #include "mcp/progress.h"
+#include "model/scope.h"
 #include "util/utf8.h"
 #include "wire/gate_json.h"
 
@@ -61,6 +66,41 @@ Result<Sorted> sort(const std::vector<std::string>& paths, const ToolCall& call,
   return sorted;
 }
 
+// What the caller leased for a certain time is its own, and a write does not make that longer: such paths,
+// and the tests that would come along with them, are taken out of what the gate is asked.
+Result<GateAnswer> take_timed(std::vector<WantedPath>& wanted, const ToolCall& call, const Caller& caller,
+                              Client& client) {
+  Listing listing;
+  for (const WantedPath& one : wanted) listing.paths.push_back(one.path);
+  const auto board = client.board(listing);
+  if (!board) return fail(board.error());
+  Allowed own;
+  std::set<std::string> taken;
+  for (const BoardRow& row : board->rows) {
+    const Lease& lease = row.lease;
+    if (!row.live || lease.status != Status::active || lease.mode != Mode::exclusive) continue;
+    if (!call.desk.is_timed(lease.id) || !owns(caller, lease.holder.owner)) continue;
+    own.leases.push_back(lease);
+    for (const WantedPath& one : wanted) {
+      if (one.requested && covers(lease.scope(), one.scope())) taken.insert(one.path);
+    }
+  }
+  std::erase_if(wanted, [&](const WantedPath& one) {
+    return one.requested ? taken.contains(one.path)
+                         : std::ranges::all_of(one.paired_with, [&](const std::string& source) {
+                             return taken.contains(source);
+                           });
+  });
+  return GateAnswer{std::move(own), board->now, board->wall, {}};
+}
+
+Result<GateAnswer> decide(Client& client, const GateRequest& request, const std::optional<Duration>& wait,
+                          const ToolCall& call) {
+  if (!wait) return client.gate(request);
+  const Progress progress(call, *wait);
+  return client.gate_and_wait(request, *wait, {}, call.cancelled);
+}
+
 }  // namespace
 
 Result<ToolAnswer> gate_tool(const ToolCall& call) {
@@ -77,18 +117,22 @@ Result<ToolAnswer> gate_tool(const ToolCall& call) {
   if (sorted->inside.empty()) return let_through(not_checked(sorted->outside));
   auto wanted = (*workspace)->wanted(sorted->inside, {.cwd = call.desk.place(), .pairs = !asked->read});
   if (!wanted) return fail(wanted.error());
+  const auto client = (*workspace)->client();
   GateRequest request = {.read = asked->read};
-  request.wanted.paths = *std::move(wanted);
   request.wanted.caller = call.desk.caller(call.peer);
   request.wanted.trace = call.desk.trace(call.peer);
   request.wanted.reason = asked->reason;
   request.wanted.attended = true;
-
-  const auto client = (*workspace)->client();
-  const Progress progress(call, asked->wait.value_or(Duration::zero()));
-  const auto decided =
-      asked->wait ? client->gate_and_wait(request, *asked->wait, {}, call.cancelled) : client->gate(request);
+  Result<GateAnswer> decided;
+  if (!asked->read && call.desk.has_timed())
+    decided = take_timed(*wanted, call, request.wanted.caller, *client);
   if (!decided) return fail(decided.error());
+  if (!wanted->empty()) {
+    request.wanted.paths = *std::move(wanted);
+    decided = decide(*client, request, asked->wait, call);
+    if (!decided) return fail(decided.error());
+  }
+
   ToolAnswer answer = {.document = gate_json(*decided)};
   if (const auto* allowed = std::get_if<Allowed>(&decided->decision)) {
     if (!sorted->outside.empty()) answer.document["message"] = not_checked(sorted->outside);

@@ -1,5 +1,3 @@
-#include "mcp/server.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,82 +7,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "mcp/test_agent.h"
 #include "support/temp_folder.h"
 
 namespace leasehold::mcp {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::string_view kModernMeta =
-    R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
-    R"("io.modelcontextprotocol/clientInfo":{"name":"ann","version":"1"},)"
-    R"("io.modelcontextprotocol/clientCapabilities":{}})";
-
-// A server with its desk, as one agent's host would start it.
-class Agent {
- public:
-  // `session`: as its host tells it; empty: it does not, and the server's own one counts.
-  explicit Agent(const std::string& place, const std::string& session = "s1",
-                 const std::string& own_session = "mcp-1")
-      : desk_({.open = [this, place](bool create,
-                                     bool only_managed) { return open(place, create, only_managed); },
-               .place = place,
-               .owner = {"", session},
-               .user = "nobody",
-               .session = own_session}),
-        server_(desk_, {.version = "1.2.3"}) {}
-  ~Agent() { server_.hang_up(); }
-
-  Desk& desk() { return desk_; }
-  Server& server() { return server_; }
-
-  json::object ask(const std::string& text, int cancelled = -1, Notify notify = {}) {
-    const auto message = read_message(text);
-    EXPECT_TRUE(message) << text;
-    const auto answer = server_.answer(*message, {.cancelled = cancelled, .notify = std::move(notify)});
-    EXPECT_TRUE(answer) << text;
-    return answer.value_or(json::object());
-  }
-
-  // In the modern era, where a request stands for itself.
-  json::object ask_modern(const std::string& method, const std::string& params = "", int id = 1) {
-    return ask(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method +
-               R"(","params":{)" + params + (params.empty() ? "" : ",") + std::string(kModernMeta) + "}}");
-  }
-  json::object call(const std::string& tool, const std::string& arguments = "{}", int id = 1) {
-    const json::object answer =
-        ask_modern("tools/call", R"("name":")" + tool + R"(","arguments":)" + arguments, id);
-    EXPECT_TRUE(answer.contains("result")) << json::serialize(answer);
-    return answer.contains("result") ? answer.at("result").as_object() : json::object();
-  }
-
- private:
-  Result<OpenWorkspace*> open(const std::string& place, bool create, bool only_managed) {
-    auto opened = open_workspace({.place = place, .create = create, .only_managed = only_managed});
-    if (!opened) return fail(opened.error());
-    workspace_ = std::move(*opened);
-    return workspace_.get();
-  }
-
-  std::unique_ptr<OpenWorkspace> workspace_;
-  Desk desk_;
-  Server server_;
-};
-
-int code_of(const json::object& answer) {
-  const json::object* const error = object_at(answer, "error");
-  return error == nullptr ? 0 : static_cast<int>(error->at("code").as_int64());
-}
-
-const json::object& document(const json::object& result) {
-  return result.at("structuredContent").as_object();
-}
-
-std::string refusal(const json::object& result) {
-  if (!result.at("isError").as_bool()) return "";
-  return std::string(document(result).at("error").at("code").as_string());
-}
 
 class McpServer : public testing::Test {
  protected:
@@ -279,6 +208,76 @@ TEST_F(McpServer, WhatWasHandedOverHangsOnItsReceiverOnceThatOneAsks) {
   }
 }
 
+TEST_F(McpServer, ALeaseForACertainTimeIsNotMadeLongerByTheGate) {
+  std::ofstream(folder_.path() + "/src/t.ts").close();
+  const auto ends = [&](const char* path) {
+    const json::object board =
+        ann_.ask_modern("resources/read", R"("uri":"lease://file/)" + std::string(path) + '"');
+    const json::value row =
+        json::parse(board.at("result").at("contents").at(0).at("text").as_string()).at("leases").at(0);
+    return std::pair(row.at("attended").as_bool(), row.at("expires_at_ms").to_number<std::int64_t>());
+  };
+  ann_.call("lease_acquire", R"({"paths":["src/t.ts"],"ttl_seconds":600})");
+  ann_.call("lease_acquire", R"({"paths":["a"]})");
+  const auto before = ends("src/t.ts");
+  EXPECT_FALSE(before.first);
+
+  const json::object alone = ann_.call("lease_gate", R"({"paths":["src/t.ts"]})");
+  const json::object both = ann_.call("lease_gate", R"({"paths":["src/t.ts","a"]})");
+
+  EXPECT_EQ(document(alone).at("decision"), "allowed");
+  EXPECT_EQ(document(alone).at("leases").at(0).at("path"), "/src/t.ts");
+  EXPECT_EQ(document(both).at("decision"), "allowed");
+  EXPECT_EQ(ends("src/t.ts"), before);
+
+  ann_.call("lease_acquire", R"({"paths":["src/t.ts"]})");
+  EXPECT_TRUE(ends("src/t.ts").first);
+}
+
+TEST_F(McpServer, AFileIsHeldWhomeverTheBoardIsAskedAbout) {
+  Agent bob(folder_.path(), "s2");
+  ann_.call("lease_acquire", R"({"paths":["a"]})");
+
+  const json::object board = bob.call("lease_status", R"({"paths":["a"],"agent":"carl"})");
+
+  EXPECT_TRUE(document(board).at("leases").as_array().empty());
+  EXPECT_EQ(document(board).at("paths").at(0).at("state"), "held");
+}
+
+TEST_F(McpServer, PathsAreTheSameBeforeThereIsAStore) {
+  const char* const fine = R"({"paths":["src/../src/a.ts"]})";
+  const char* const outside = R"({"paths":["../../etc/passwd"]})";
+  const char* const none = R"({"paths":[""]})";
+  for (const bool has_store : {false, true}) {
+    if (has_store) ann_.call("lease_acquire", R"({"paths":["b"]})");
+    EXPECT_EQ(document(ann_.call("lease_status", fine)).at("paths").at(0).at("path"), "/src/a.ts");
+    EXPECT_EQ(refusal(ann_.call("lease_status", outside)), "invalid_path");
+    EXPECT_EQ(refusal(ann_.call("lease_status", none)), "invalid_path");
+    EXPECT_EQ(code_of(ann_.ask_modern("resources/read", R"("uri":"lease://file/../../etc/passwd")")),
+              kInvalidParams);
+  }
+}
+
+TEST_F(McpServer, MessagesNameToolsAndNotCommands) {
+  std::ofstream(folder_.path() + "/.leasehold.toml").close();
+  Agent bob(folder_.path(), "s2");
+  ann_.call("lease_acquire", R"({"paths":["a"],"reason":"refactoring"})");
+  for (const json::object& answer : {
+           bob.call("lease_release", R"({"paths":["a"]})"),
+           bob.call("lease_release", R"({"ids":["nothing"]})"),
+           bob.call("lease_transfer", R"({"paths":["a"],"to":"x"})"),
+           bob.call("lease_gate", R"({"paths":["a"]})"),
+           bob.call("lease_acquire", R"({"paths":["*.ts"]})"),
+       }) {
+    ASSERT_TRUE(answer.at("isError").as_bool());
+    const std::string text(answer.at("content").at(0).at("text").as_string());
+    EXPECT_EQ(text.find("lease acquire"), std::string::npos) << text;
+    EXPECT_EQ(text.find("lease release"), std::string::npos) << text;
+    EXPECT_EQ(text.find("--"), std::string::npos) << text;
+    EXPECT_EQ(text.find("lease status"), std::string::npos) << text;
+  }
+}
+
 TEST_F(McpServer, WhatAnAnswerSaysCanBeGivenBack) {
   Agent bob(folder_.path(), "s2");
   for (const std::string path : {"no-such-folder/x.c", "x.c", "tmp/x.c"}) {
@@ -416,27 +415,79 @@ TEST_F(McpServer, TheBoardAndAFileCanBeRead) {
   EXPECT_EQ(code_of(ann_.ask_modern("resources/read", R"("uri":"lease://file/%zz")")), kInvalidParams);
 }
 
+// In the years with a handshake.
+class Follower {
+ public:
+  explicit Follower(const std::string& place) : agent_(place, "s2") {
+    agent_.ask(
+        R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})");
+  }
+
+  json::object subscribe(const std::string& uri) {
+    return agent_.ask(
+        R"({"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":")" + uri + R"("}})", -1,
+        [this](const json::object& notice) {
+          const std::lock_guard lock(mutex_);
+          told_.emplace_back(notice.at("params").at("uri").as_string());
+          changed_.notify_all();
+        });
+  }
+
+  // What it is told next; empty: nothing.
+  std::string next() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, 30s, [&] { return !told_.empty(); })) return "";
+    std::string first = std::move(told_.front());
+    told_.erase(told_.begin());
+    return first;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> told_;
+  Agent agent_;  // Last: it tells until it is gone.
+};
+
 TEST_F(McpServer, ASubscriberIsToldWhatChangesEvenBeforeThereIsAStore) {
-  Agent bob(folder_.path(), "s2");
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<std::string> told;
-  bob.ask(
-      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})");
-  bob.ask(
-      R"({"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"lease://file/src/a.ts"}})",
-      -1, [&](const json::object& notice) {
-        const std::lock_guard lock(mutex);
-        told.emplace_back(notice.at("params").at("uri").as_string());
-        changed.notify_all();
-      });
+  Follower bob(folder_.path());
+  bob.subscribe("lease://file/src/a.ts");
 
   ann_.call("lease_acquire", R"({"paths":["src/b.ts"]})");
   ann_.call("lease_acquire", R"({"paths":["src/a.ts"]})");
 
-  std::unique_lock lock(mutex);
-  EXPECT_TRUE(changed.wait_for(lock, 60s, [&] { return !told.empty(); }));
-  EXPECT_EQ(told.front(), "lease://file/src/a.ts");
+  EXPECT_EQ(bob.next(), "lease://file/src/a.ts");
+}
+
+TEST_F(McpServer, WhoSubscribesLaterIsToldOfTheFirstChange) {
+  Follower bob(folder_.path());
+  ann_.call("lease_acquire", R"({"paths":["c"]})");
+  bob.subscribe("lease://file/a");
+  ann_.call("lease_acquire", R"({"paths":["a"]})");
+  ASSERT_EQ(bob.next(), "lease://file/a");
+
+  bob.subscribe("lease://file//b");
+  ann_.call("lease_acquire", R"({"paths":["b"]})");
+
+  EXPECT_EQ(bob.next(), "lease://file//b");
+}
+
+// Nobody wants the file, so nobody records that its time is over.
+TEST_F(McpServer, ASubscriberIsToldThatALeaseRanOut) {
+  Follower bob(folder_.path());
+  ann_.call("lease_acquire", R"({"paths":["a"],"ttl_seconds":1})");
+  ann_.call("lease_acquire", R"({"paths":["b"]})");
+  bob.subscribe("lease://file/b");
+  bob.subscribe("lease://file/a");
+
+  EXPECT_EQ(bob.next(), "lease://file/a");
+}
+
+TEST_F(McpServer, OnlyWhatCanBeReadCanBeFollowed) {
+  Follower bob(folder_.path());
+
+  EXPECT_EQ(code_of(bob.subscribe("lease://file/../../etc/passwd")), kResourceNotFound);
+  EXPECT_EQ(code_of(bob.subscribe("lease://file/a")), 0);
 }
 
 TEST(McpPeer, HostsAreKnownByTheNameOfTheirHooks) {

@@ -4,6 +4,7 @@
 
 #include "mcp/concise.h"
 #include "mcp/tool.h"
+#include "mcp/wording.h"
 #include "wire/answer_json.h"
 
 namespace leasehold::mcp {
@@ -182,6 +183,7 @@ json::object call_tool(const Tool& tool, const ToolCall& call, std::vector<Lease
   }
   granted = std::move(answered->granted);
   json::object document = concise(std::move(answered->document));
+  name_tools(document);
   json::array content = {{{"type", "text"}, {"text", json::serialize(document)}}};
   return {{"content", std::move(content)},
           {"structuredContent", std::move(document)},
