@@ -18,17 +18,20 @@ namespace {
 
 // Far above any call of ours.
 constexpr std::size_t kLineMax = std::size_t{4} << 20;
-constexpr std::size_t kWaitingMax = 64;
+constexpr std::ptrdiff_t kWaitingMax = 64;  // Calls; and as many that listen.
 constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
 
 // A request that is answered on a thread of its own.
 struct Waiting {
   json::value id;
+  bool listens = false;  // For as long as the client likes; else for the wait that it asked for.
   Nudge cancelled;
   bool is_answered = false;  // Too late to give it up; guarded by the connection's mutex for this.
   std::atomic<bool> is_done = false;
   std::jthread thread;
 };
+
+bool listens(const Message& message) { return message.method == "subscriptions/listen"; }
 
 class Connection {
  public:
@@ -94,10 +97,13 @@ class Connection {
       if (const json::value* id = message->params.if_contains("requestId")) cancel(*id);
     } else if (!message->is_request()) {
       return;
+    } else if (std::ranges::any_of(waiting_, [&](const Waiting& one) { return one.id == message->id; })) {
+      // Nobody could tell their answers apart, or which of them is cancelled.
+      send(fault_reply(message->id, {kInvalidRequest, "A request with this id runs already."}));
     } else if (!Server::may_wait(*message)) {
       if (auto answer = server_.answer(*message, {.notify = notify()})) send(*answer);
-    } else if (waiting_.size() >= kWaitingMax) {
-      send(fault_reply(message->id, {kInternalError, "Too many calls wait already. Cancel one."}));
+    } else if (std::ranges::count(waiting_, listens(*message), &Waiting::listens) >= kWaitingMax) {
+      send(fault_reply(message->id, {kInternalError, "Too many such calls wait already. Cancel one."}));
     } else {
       start(*std::move(message));
     }
@@ -106,6 +112,7 @@ class Connection {
   void start(Message message) {
     Waiting& one = waiting_.emplace_back();
     one.id = message.id;
+    one.listens = listens(message);
     one.thread = std::jthread([this, &one, message = std::move(message)] {
       auto answer = server_.answer(message, {.cancelled = one.cancelled.fd(), .notify = notify()});
       const bool is_wanted = [&] {
