@@ -163,7 +163,7 @@ asio::awaitable<void> answer(ServerState& server, const std::shared_ptr<McpCall>
     co_await call->sleep(server, socket, kLong);
     if (!has_left(socket) && !call->is_cancelled()) co_await call->look(server);
   }
-  if (session) session->running.erase(id);
+  if (session) session->let_go(*call);
   if (call->is_pending() || has_left(socket) || call->is_cancelled()) {
     co_await call->give_up(server);
     response = problem({Code::unavailable, "The call was given up. Nothing is held or queued."});
@@ -222,6 +222,11 @@ asio::awaitable<void> respond_to_legacy(ServerState& server, const Request& requ
       co_await cancel(server, *session, named);
     }
     response = taken();
+    co_return;
+  }
+  if ((*session)->runs(json::serialize(message.id))) {
+    // Nobody could tell their answers apart, or which of them is cancelled.
+    response = fault(400, message.id, {mcp::kInvalidRequest, "A request with this id runs already."});
     co_return;
   }
   McpPlace place = (*session)->place;

@@ -1,20 +1,40 @@
 #include "daemon/mcp_sessions.h"
 
 #include <algorithm>
+#include <boost/json/serialize.hpp>
 #include <utility>
 
 namespace leasehold::daemon {
 namespace {
 
 constexpr std::size_t kSessionsMost = 10'000;
+constexpr std::size_t kSessionsOfOneMost = 1'000;
 
 }  // namespace
 
+bool McpSession::runs(const std::string& id) const {
+  const auto known = running.find(id);
+  const auto call = known == running.end() ? nullptr : known->second.lock();
+  return call && !call->is_cancelled();
+}
+
+void McpSession::let_go(const McpCall& call) {
+  const auto known = running.find(boost::json::serialize(call.message().id));
+  if (known == running.end()) return;
+  if (const auto current = known->second.lock(); !current || current.get() == &call) running.erase(known);
+}
+
+// Somebody's own make room first.
+void McpSessions::make_room(const std::string& principal) {
+  const auto is_own = [&](const auto& one) { return one.second->place.principal.name == principal; };
+  const auto own = static_cast<std::size_t>(std::ranges::count_if(sessions_, is_own));
+  if (own < kSessionsOfOneMost && sessions_.size() < kSessionsMost) return;
+  sessions_.erase(std::ranges::min_element(
+      sessions_, {}, [&](const auto& one) { return std::pair(own > 0 && !is_own(one), one.second->used); }));
+}
+
 void McpSessions::add(const std::string& id, std::shared_ptr<McpSession> session) {
-  if (sessions_.size() >= kSessionsMost) {
-    sessions_.erase(
-        std::ranges::min_element(sessions_, {}, [](const auto& one) { return one.second->used; }));
-  }
+  make_room(session->place.principal.name);
   sessions_[id] = std::move(session);
 }
 

@@ -24,12 +24,16 @@ struct McpSession {
   std::set<LeaseId> granted_ever = {};
   bool is_over = false;  // It was ended; who still listens is let go.
   std::chrono::steady_clock::time_point used = std::chrono::steady_clock::now();
+
+  bool runs(const std::string& id) const;  // And nobody gave it up.
+  void let_go(const McpCall& call);        // It runs no more. Another may have its id by now.
 };
 
 // Belongs to the loop's thread.
 class McpSessions {
  public:
-  // When there are too many, the one that was silent for longest makes room. Its leases end by their time.
+  // When there are too many, the one of the same principal that was silent for longest makes room; of
+  // anybody, if that principal has none. Its leases end by their time.
   void add(const std::string& id, std::shared_ptr<McpSession> session);
 
   // Null: there is none, or it is another principal's.
@@ -38,6 +42,8 @@ class McpSessions {
   void remove(const std::string& id) { sessions_.erase(id); }
 
  private:
+  void make_room(const std::string& principal);
+
   std::map<std::string, std::shared_ptr<McpSession>> sessions_;
 };
 

@@ -45,7 +45,7 @@ CallTeller::CallTeller(ServerState& server, std::shared_ptr<McpCall> call,
     : server_(server), call_(std::move(call)), session_(std::move(session)) {}
 
 CallTeller::~CallTeller() {
-  if (session_) session_->running.erase(json::serialize(call_->message().id));
+  if (session_) session_->let_go(*call_);
 }
 
 // Progress for who asked for it, else now and then a comment.
@@ -67,7 +67,10 @@ asio::awaitable<bool> CallTeller::next(int socket, std::string& text) {
     co_await call_->give_up(server_);
     more = false;
   } else if (!call_->is_pending()) {
-    if (session_) note_answered(*session_, *call_);
+    if (session_) {
+      session_->let_go(*call_);
+      note_answered(*session_, *call_);
+    }
     text = event_of(call_->answer());
     more = false;
   } else {

@@ -180,6 +180,77 @@ TEST_F(McpHttp, ACancelledCallLeavesNothing) {
   EXPECT_FALSE(is_held("src/a.ts"));
 }
 
+TEST_F(McpHttp, AnIdThatIsInUseIsRefused) {
+  serve();
+  ASSERT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);
+  const std::string ann = begin_session();
+  Line line(socket());
+  line.say(legacy(ann, 5, "lease_acquire", R"({"paths":["src/a.ts"],"wait_seconds":600})"));
+  EXPECT_TRUE(eventually([&] { return somebody_waits(); }));
+
+  const Reply refused = ask_legacy(ann, 5, "lease_acquire", R"({"paths":["src/b.ts"]})");
+
+  EXPECT_EQ(refused.status, 400) << refused;
+  EXPECT_EQ(refused.json().at("error").at("code"), -32600);
+  EXPECT_EQ(ask("DELETE", "/mcp", "", ann).status, 204);
+  EXPECT_TRUE(eventually([&] { return !somebody_waits(); }));
+  ASSERT_EQ(as("bob", {"release", "src/a.ts"}).exit, 0);
+  EXPECT_FALSE(is_held("src/"));
+}
+
+// A tool runs twice here, and the second time its lease is gone.
+TEST_F(McpHttp, WhatAnAnswerSaysCanBeGivenBack) {
+  serve();
+  for (const std::string address : {"/mcp?agent_id=ann", "/mcp?agent_id=ann&workspace=w"}) {
+    const auto granted = document(ask_modern("lease_acquire", R"({"paths":["tmp/x.c"]})", address));
+    const std::string said(granted.at("leases").at(0).at("path").as_string());
+
+    const Reply released = ask_modern("lease_release", R"({"paths":[")" + said + R"("]})", address);
+
+    const json::object outcome = document(released).at("outcomes").at(0).as_object();
+    EXPECT_FALSE(outcome.contains("error")) << released;
+    EXPECT_TRUE(document(ask_modern("lease_status", "{}", address)).at("leases").as_array().empty());
+  }
+}
+
+TEST_F(McpHttp, WhoBeginsTooManySessionsLosesItsOwn) {
+  const auto token = [&](const std::string& agent) {
+    auto variables = environment("server");
+    variables.push_back("LEASE_TOKENS=" + root() + "/tokens.json");
+    const std::string made =
+        run_lease({"token", "create", "--agent", agent}, {.environment = variables, .out = {}, .cwd = root()})
+            .out;
+    return "Authorization: Bearer " + made.substr(0, made.find('\n')) + "\r\n";
+  };
+  const std::string ann = token("ann");
+  const std::string bob = token("bob");
+  serve({}, true);
+  const auto begin = [&](const std::string& credential) {
+    Line line(port());
+    line.say(Line::request("POST", "/mcp",
+                           R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":)"
+                           R"("2025-11-25","capabilities":{}}})",
+                           kKind + credential));
+    const Reply reply = line.reply();
+    EXPECT_EQ(reply.status, 200) << reply;
+    return credential + "Mcp-Session-Id: " + reply.headers.at("mcp-session-id") + "\r\n";
+  };
+  const auto status = [&](const std::string& session) {
+    Line line(port());
+    line.say(Line::request("POST", "/mcp", R"({"jsonrpc":"2.0","id":1,"method":"ping"})", kKind + session));
+    return line.reply().status;
+  };
+
+  const std::string anns = begin(ann);
+  const std::string first = begin(bob);
+  std::string last;
+  for (int i = 0; i < 1000; ++i) last = begin(bob);
+
+  EXPECT_EQ(status(anns), 200);
+  EXPECT_EQ(status(first), 404);
+  EXPECT_EQ(status(last), 200);
+}
+
 TEST_F(McpHttp, WaitingAtTheGateCostsNoThreadAndEndsInTime) {
   serve();
   ASSERT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);
@@ -254,8 +325,10 @@ TEST_F(McpHttp, PathsOfAnotherCopyAreTextBelowItsRoot) {
   EXPECT_EQ(acquire("src/../lib/b.ts", there).at("leases").at(0).at("path"), "/lib/b.ts");
   EXPECT_EQ(acquire("/home/bob/x", there).at("error").at("code"), "invalid_path");
   EXPECT_EQ(acquire("src/*.ts", there).at("error").at("code"), "invalid_path");
-  EXPECT_EQ(acquire("/src/a.ts", "/mcp?agent_id=ann&workspace=w").at("error").at("code"), "invalid_path")
+  EXPECT_EQ(acquire("/src/c.ts", "/mcp?agent_id=ann&workspace=w").at("error").at("code"), "invalid_path")
       << "nobody can tell whether this is a key";
+  EXPECT_EQ(acquire("/src/a.ts", "/mcp?agent_id=ann&workspace=w").at("status"), "granted")
+      << "it is the name of what is held";
   EXPECT_EQ(acquire(root() + "/src/a.ts", "/mcp?agent_id=ann").at("leases").at(0).at("path"), "/src/a.ts");
 }
 
