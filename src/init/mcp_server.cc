@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cctype>
 #include <initializer_list>
 
 #include "init/codex_toml.h"
@@ -15,8 +16,10 @@ namespace {
 struct Spelling {
   std::string_view member;  // Under which the servers are.
   std::string value;
+  std::string folder = {};  // Of the project, where one file serves all; else empty.
+  std::string name = "lease";
 
-  std::string entry() const { return "\n    \"lease\": " + value; }
+  std::string entry() const { return "\n    \"" + name + "\": " + value; }
   std::string servers() const { return "\n  \"" + std::string(member) + "\": {" + entry() + "\n  }"; }
   std::string whole_file() const { return "{" + servers() + "\n}\n"; }
   std::string in_empty_file() const { return "{ " + servers() + "\n}\n"; }
@@ -24,6 +27,14 @@ struct Spelling {
 
 // Stands before ours where nothing else is.
 constexpr const char* kInEmptyObject = "  ";
+
+// As part of a server's name: hosts make the names of tools of it.
+std::string folder_of(const std::string& root) {
+  std::string folder = root.substr(root.find_last_of('/') + 1);
+  const auto is_plain = [](unsigned char c) { return c < 0x80 && (std::isalnum(c) != 0 || c == '_'); };
+  std::ranges::replace_if(folder, [&](char c) { return !is_plain(static_cast<unsigned char>(c)); }, '-');
+  return folder.empty() ? "project" : folder;
+}
 
 Spelling spelling_of(HookHost host, const std::string& root) {
   switch (host) {
@@ -33,8 +44,10 @@ Spelling spelling_of(HookHost host, const std::string& root) {
       return {"mcpServers", R"({"type": "local", "command": "lease", "args": ["mcp"], "tools": ["*"]})"};
     case HookHost::windsurf:
     case HookHost::cline:
-      return {"mcpServers", R"({"command": "lease", "args": ["mcp", "-C", )" +
-                                boost::json::serialize(boost::json::string(root)) + "]}"};
+      return {"mcpServers",
+              R"({"command": "lease", "args": ["mcp", "-C", )" +
+                  boost::json::serialize(boost::json::string(root)) + "]}",
+              folder_of(root)};
     default:
       return {"mcpServers", R"({"command": "lease", "args": ["mcp"]})"};
   }
@@ -56,24 +69,6 @@ std::string without_first(std::string text, std::initializer_list<std::string> p
   return text;
 }
 
-Result<FileText> with_json_entry(const FileText& text, const Spelling& ours) {
-  if (!text) return ours.whole_file();
-  const auto spans = json_spans(*text);
-  if (!spans) return fail(spans.error());
-  if (!*spans) return *text + ours.in_empty_file();
-  const JsonSpan& root = **spans;
-  if (root.kind != '{') return not_an_object(*text, root.begin, "the file");
-  const JsonMember* const servers = root.find(ours.member);
-  const JsonSpan& around = servers == nullptr ? root : servers->value;
-  if (around.kind != '{') return not_an_object(*text, around.begin, ours.member);
-  if (servers != nullptr && around.find("lease") != nullptr) return text;
-  std::string with = *text;
-  const std::string piece = servers == nullptr ? ours.servers() : ours.entry();
-  // Else an empty object that ends in a line of its own would look like a file of ours.
-  with.insert(around.begin + 1, around.members.empty() ? kInEmptyObject + piece : piece + ",");
-  return with;
-}
-
 // Whether it starts what ours starts; hosts that write their file anew add settings of their own.
 bool runs_the_same(std::string_view entry, std::string_view ours) {
   boost::system::error_code error;
@@ -89,23 +84,82 @@ bool runs_the_same(std::string_view entry, std::string_view ours) {
   });
 }
 
+bool runs_the_same(const std::string& text, const JsonMember& entry, const Spelling& ours) {
+  const JsonSpan& value = entry.value;
+  return runs_the_same(std::string_view(text).substr(value.begin, value.end - value.begin), ours.value);
+}
+
+// Whether an entry is ours for some project.
+bool names_a_project(const std::string& text, const JsonMember& entry) {
+  const JsonSpan& value = entry.value;
+  boost::system::error_code error;
+  const boost::json::value parsed =
+      boost::json::parse(text.substr(value.begin, value.end - value.begin), error);
+  const auto* const found = !error && parsed.is_object() ? parsed.get_object().if_contains("args") : nullptr;
+  const auto* const args = found == nullptr ? nullptr : found->if_array();
+  if (args == nullptr || args->size() != 3) return false;
+  Spelling theirs;
+  theirs.value =
+      R"({"command": "lease", "args": ["mcp", "-C", )" + boost::json::serialize(args->at(2)) + "]}";
+  return runs_the_same(text, entry, theirs);
+}
+
+// Which name our entry has among the servers of a file for all projects, or gets: its own if it is there;
+// "lease" unless that is another project's. One that its user wrote is as good as ours.
+std::string name_among(const std::string& text, const JsonSpan& servers, const Spelling& ours) {
+  for (const JsonMember& entry : servers.members) {
+    if (entry.name.starts_with("lease") && runs_the_same(text, entry, ours)) return entry.name;
+  }
+  std::string name = "lease";
+  for (int i = 1; const JsonMember* taken = servers.find(name); ++i) {
+    if (!names_a_project(text, *taken)) return name;
+    name = "lease-" + ours.folder + (i == 1 ? "" : "-" + std::to_string(i));
+  }
+  return name;
+}
+
+Result<FileText> with_json_entry(const FileText& text, Spelling ours) {
+  if (!text) return ours.whole_file();
+  const auto spans = json_spans(*text);
+  if (!spans) return fail(spans.error());
+  if (!*spans) return *text + ours.in_empty_file();
+  const JsonSpan& root = **spans;
+  if (root.kind != '{') return not_an_object(*text, root.begin, "the file");
+  const JsonMember* const servers = root.find(ours.member);
+  const JsonSpan& around = servers == nullptr ? root : servers->value;
+  if (around.kind != '{') return not_an_object(*text, around.begin, ours.member);
+  if (servers != nullptr && !ours.folder.empty()) ours.name = name_among(*text, around, ours);
+  if (servers != nullptr && around.find(ours.name) != nullptr) return text;
+  std::string with = *text;
+  const std::string piece = servers == nullptr ? ours.servers() : ours.entry();
+  // Else an empty object that ends in a line of its own would look like a file of ours.
+  with.insert(around.begin + 1, around.members.empty() ? kInEmptyObject + piece : piece + ",");
+  return with;
+}
+
 // For a text that is not ours any more: its host wrote it anew, in its own way. What was there before cannot
 // be told then, so what is around the entry stays.
 Result<FileText> without_reformatted(std::string text, const Spelling& ours) {
-  if (!text.contains("\"lease\"")) return text;
+  if (!text.contains("\"" + ours.name + "\"")) return text;
   const auto spans = json_spans(text);
   if (!spans) return fail(spans.error());
   const JsonMember* const servers = *spans ? (*spans)->find(ours.member) : nullptr;
-  const JsonMember* const entry = servers == nullptr ? nullptr : servers->value.find("lease");
+  const JsonMember* const entry = servers == nullptr ? nullptr : servers->value.find(ours.name);
   if (entry == nullptr) return text;
-  const JsonSpan& value = entry->value;
-  if (!runs_the_same(std::string_view(text).substr(value.begin, value.end - value.begin), ours.value))
-    return text;
+  if (!runs_the_same(text, *entry, ours)) return text;
   erase_member(text, servers->value, static_cast<std::size_t>(entry - servers->value.members.data()));
   return text;
 }
 
-Result<FileText> without_json_entry(const FileText& text, const Spelling& ours) {
+// The name that our entry has in the text.
+std::string name_in(const std::string& text, const Spelling& ours) {
+  const auto spans = json_spans(text);
+  const JsonMember* const servers = spans && *spans ? (*spans)->find(ours.member) : nullptr;
+  return servers == nullptr ? ours.name : name_among(text, servers->value, ours);
+}
+
+Result<FileText> without_json_entry(const FileText& text, Spelling ours) {
+  if (text && !ours.folder.empty()) ours.name = name_in(*text, ours);
   if (!text || *text == ours.whole_file()) return FileText();
   // One that somebody put another behind or in front of, too.
   std::string left = without_first(

@@ -59,10 +59,22 @@ TEST(McpServerEntry, InTomlItStaysHoweverItIsSpelt) {
 
 TEST(McpServerEntry, InAFileForAllProjectsEachTakesOutItsOwn) {
   const FileText file = *with_server({}, HookHost::windsurf, "/a \"b\"");
-
-  EXPECT_EQ(*with_server(file, HookHost::windsurf, "/other"), file);
   EXPECT_EQ(*without_server(file, HookHost::windsurf, "/other"), file);
   EXPECT_EQ(*without_server(file, HookHost::windsurf, "/a \"b\""), FileText());
+
+  const FileText two = *with_server(file, HookHost::windsurf, "/x/o.ther");
+  const FileText three = *with_server(two, HookHost::windsurf, "/y/o.ther");
+  EXPECT_TRUE(three->contains(R"("lease-o-ther": {"command": "lease", "args": ["mcp", "-C", "/x/o.ther"]})"));
+  EXPECT_TRUE(
+      three->contains(R"("lease-o-ther-2": {"command": "lease", "args": ["mcp", "-C", "/y/o.ther"]})"));
+  for (const char* root : {"/a \"b\"", "/x/o.ther", "/y/o.ther"})
+    EXPECT_EQ(*with_server(three, HookHost::windsurf, root), three) << root;
+
+  EXPECT_EQ(*without_server(three, HookHost::windsurf, "/y/o.ther"), two);
+  EXPECT_EQ(*without_server(two, HookHost::windsurf, "/x/o.ther"), file);
+  const FileText left = *without_server(two, HookHost::windsurf, "/a \"b\"");
+  EXPECT_FALSE(left->contains(R"("lease":)"));
+  EXPECT_EQ(*without_server(left, HookHost::windsurf, "/x/o.ther"), FileText());
 }
 
 TEST(McpServerEntry, ComesOutFromAmongLaterOnes) {
