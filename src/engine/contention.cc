@@ -1,7 +1,10 @@
 #include "engine/contention.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "engine/explain.h"
 #include "engine/explain_gate.h"
 #include "util/unique.h"
 
@@ -42,6 +45,16 @@ Contention with_worker(Transaction& transaction, Contention contention, const Ho
   return contention;
 }
 
+// A reason that was not given before tells of something new, which history has to have.
+Contention with_reason(Transaction& transaction, Contention contention, const std::string& reason) {
+  if (reason.empty() || reason == contention.wanted.reason) return contention;
+  contention.wanted.reason = reason;
+  transaction.put(contention);
+  note(transaction, contention, EventType::contended,
+       {{}, fmt::format("{}; held by {}", reason, describe(contention.in_the_way.holder))});
+  return contention;
+}
+
 Code code_of(const std::vector<Contention>& contentions) {
   const bool only_scheduled = std::ranges::all_of(
       contentions, [](const Contention& one) { return one.state == ContentionState::scheduled; });
@@ -79,11 +92,19 @@ std::optional<Denied> deny_again(Transaction& transaction, const AcquireRequest&
     if (is_over(*known, now)) {
       transaction.erase(*known);
     } else if (!may_look(*known, now)) {
-      standing.push_back(with_worker(transaction, *known, request.caller.holder));
+      Contention one = with_worker(transaction, *known, request.caller.holder);
+      standing.push_back(with_reason(transaction, std::move(one), request.reason));
     }
   }
   if (standing.empty()) return std::nullopt;
   return denied(std::move(standing), found.blocked, now);
+}
+
+bool is_abandoned(View& view, const AcquireRequest& request) {
+  return std::ranges::any_of(request.paths, [&](const WantedPath& wanted) {
+    const auto known = view.contention(request.caller.holder.owner, wanted.path);
+    return known && known->state == ContentionState::abandoned && !is_over(*known, view.now());
+  });
 }
 
 Denied deny(Ledger& ledger, const AcquireRequest& request, Survey found) {
@@ -113,9 +134,8 @@ Denied deny(Ledger& ledger, const AcquireRequest& request, Survey found) {
 
 void clear_contentions(Transaction& transaction, const AcquireRequest& request) {
   for (const WantedPath& wanted : request.paths) {
-    if (const auto known = transaction.contention(request.caller.holder.owner, wanted.path)) {
-      transaction.erase(*known);
-    }
+    const auto known = transaction.contention(request.caller.holder.owner, wanted.path);
+    if (known && known->state != ContentionState::abandoned) transaction.erase(*known);
   }
 }
 

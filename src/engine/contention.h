@@ -14,11 +14,15 @@ namespace leasehold {
 std::optional<Denied> deny_again(Transaction& transaction, const AcquireRequest& request,
                                  const Survey& found);
 
+// Whether the owner was told to leave one of the paths alone. A lease that it got all the same does not
+// change that.
+bool is_abandoned(View& view, const AcquireRequest& request);
+
 // Denies a request that somebody is in the way of: the first time it schedules the retry, at the retry it
 // halts. Writes a line of history for each path.
 Denied deny(Ledger& ledger, const AcquireRequest& request, Survey found);
 
-// The owner has, or gets, these paths.
+// The owner has, or gets, these paths. What it was told to leave alone stays so.
 void clear_contentions(Transaction& transaction, const AcquireRequest& request);
 
 // One line of history about a contention.

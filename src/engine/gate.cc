@@ -1,6 +1,7 @@
 #include "engine/gate.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/contention.h"
 #include "engine/explain_gate.h"
@@ -171,7 +172,7 @@ Result<std::optional<GateAnswer>> gate_at_a_glance(View& view, const Context& co
   const auto is_to_be_told = [&](const Notice& notice) { return !is_loss_elsewhere(request, notice); };
   if (std::ranges::any_of(view.notices(request.caller.holder.owner), is_to_be_told)) return std::nullopt;
   std::optional<std::vector<Lease>> own = own_cover(view, context, request);
-  if (!own) return std::nullopt;
+  if (!own || is_abandoned(view, request)) return std::nullopt;
   const auto has_more_to_do = [&](const Lease& lease) { return wants_refresh(lease, request, view.now()); };
   if (std::ranges::any_of(*own, has_more_to_do)) return std::nullopt;
   return answer(view, Allowed{.leases = std::move(*own)});
@@ -191,7 +192,19 @@ Result<GateAnswer> gate(Transaction& transaction, const Context& context, const 
       take_notices(transaction, request.caller.holder.owner,
                    [&](const Notice& notice) { return !is_loss_elsewhere(request, notice); });
   if (auto denied = deny_for_loss(transaction, context, request, found, notices)) {
+    // It tells of one. The others are told by the writes after this one.
+    bool is_told = false;
+    std::erase_if(notices, [&](const Notice& notice) {
+      if (!took_ground(transaction, context, request, found, notice) || !std::exchange(is_told, true))
+        return false;
+      transaction.put(notice);
+      return true;
+    });
     return answer(transaction, std::move(*denied), std::move(notices));
+  }
+  if (is_abandoned(transaction, request)) {
+    if (auto denied = deny_again(transaction, request, found))
+      return answer(transaction, std::move(*denied), std::move(notices));
   }
   if (auto own = own_cover(transaction, context, request)) {
     for (Lease& lease : *own) refresh(ledger, request, lease);

@@ -14,6 +14,7 @@
 #include "engine/selection.h"
 #include "engine/sessions.h"
 #include "engine/validate.h"
+#include "util/unique.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -142,7 +143,12 @@ Result<Outcomes> release(Transaction& transaction, const Context& context, const
   if (request.caller.whole_session && (request.which.all || request.which.session_id))
     give_up_all(transaction, context.policy, request.caller.holder.owner.session_id);
   settle(ledger);
-  answer.notices = take_notices(transaction, request.caller.holder.owner);
+  // Who gives some back is not about to write: a loss elsewhere is kept for the call that it matters to.
+  const bool names_some = !request.which.paths.empty() || !request.which.ids.empty();
+  answer.notices = take_notices(transaction, request.caller.holder.owner, [&](const Notice& notice) {
+    return !names_some || notice.received || contains(request.which.paths, notice.path) ||
+           contains(request.which.ids, notice.lease_id);
+  });
   return answer;
 }
 

@@ -7,6 +7,7 @@
 
 #include "model/scope.h"
 #include "util/path_text.h"
+#include "util/rfc3339.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -16,12 +17,19 @@ FileTime time_of(const timespec& time) {
   return FileTime(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
 }
 
-// Also when it was moved here or its mode changed. A file that is gone changed when its folder did.
+// Also when it was moved here or its mode changed, and what a link leads to when the link did. A file that is
+// gone changed when its folder did; if that is gone, too, the one around it.
 bool changed_since(const std::string& path, FileTime began) {
   struct stat found{};
-  if (::stat(path.c_str(), &found) == 0)
-    return std::max(time_of(found.st_mtim), time_of(found.st_ctim)) >= began;
-  return ::stat(std::string(parent_of(path)).c_str(), &found) == 0 && time_of(found.st_mtim) >= began;
+  if (::stat(path.c_str(), &found) == 0) {
+    struct stat itself{};
+    const bool is_there = ::lstat(path.c_str(), &itself) == 0;
+    return std::max(time_of(found.st_mtim), time_of(found.st_ctim)) >= began ||
+           (is_there && time_of(itself.st_ctim) >= began);
+  }
+  std::string_view folder = parent_of(path);
+  while (folder.size() > 1 && ::stat(std::string(folder).c_str(), &found) != 0) folder = parent_of(folder);
+  return ::stat(std::string(folder).c_str(), &found) == 0 && time_of(found.st_mtim) >= began;
 }
 
 bool is_own_doing(const std::string& path, const SeenFiles& holder) {
@@ -67,11 +75,13 @@ void note_granted(const OpenWorkspace& workspace, const std::vector<Lease>& leas
 }
 
 void record(OpenWorkspace& workspace, const Holder& who, const std::vector<Trespass>& trespasses) {
+  const auto now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   for (const Trespass& trespass : trespasses) {
     GateRequest request;
     request.wanted.caller.holder = who;
     request.wanted.paths = {{.path = trespass.lease.path}};
-    request.wanted.reason = kByCommand;
+    // With the time: one that happens again is another.
+    request.wanted.reason = fmt::format("{} ({})", kByCommand, to_rfc3339(now));
     [[maybe_unused]] const auto denied = workspace.client()->gate(request);
   }
 }

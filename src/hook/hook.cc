@@ -295,6 +295,16 @@ HookAnswer HookCall::tell_what_it_has(Client& client) const {
   return answer;
 }
 
+// By name, so that what was taken away elsewhere is still told at its write.
+HookAnswer give_back_by_name(Client& client, const Caller& caller) {
+  const Owner& self = caller.holder.owner;
+  const auto held = client.leases({.agent_id = self.agent_id, .session_id = self.session_id});
+  if (!held || held->empty()) return told(held);
+  ReleaseRequest request = {.caller = caller};
+  for (const Lease& lease : *held) request.which.ids.push_back(lease.id);
+  return told(client.release(request));
+}
+
 // What happens besides writes. A store that is not there has nothing to be told.
 HookAnswer HookCall::tell() {
   const auto opened = open(cwd_, false);
@@ -311,7 +321,7 @@ HookAnswer HookCall::tell() {
     case HookMoment::session_started:
       return tell_what_it_has(*client);
     case HookMoment::turn_failed:
-      return told(client->release({.caller = caller, .which = {.all = true}}));
+      return give_back_by_name(*client, caller);
     case HookMoment::session_ended:
       if (const SeenFiles* const seen = seen_files()) seen->forget();
       // A subagent's own session, which is one of many in that of its main agent.

@@ -353,12 +353,37 @@ TEST_F(HookTest, WhatACommandDidUnseenToAnothersFileIsNoticed) {
   const auto events = open()->client()->history({.path = "/a"});
   ASSERT_TRUE(events);
   EXPECT_EQ(events->back().owner.session_id, "s2");
-  EXPECT_TRUE(mentions(events->back().reason, "changed while a command of its ran; held by claude-code"))
-      << events->back().reason;
+  EXPECT_TRUE(mentions(events->back().reason, "changed while a command of its ran")) << events->back().reason;
 
   const std::string told = edit("s1", "a");
   EXPECT_TRUE(mentions(told, "a was changed by claude-code")) << "its holder learns it, too: " << told;
   EXPECT_EQ(edit("s1", "a"), "") << "once";
+}
+
+TEST_F(HookTest, GoingRoundADenialIsRecordedEachTime) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_NE(edit("s2", "a"), "");
+  const auto recorded = [&] {
+    const auto events = open()->client()->history({.path = "/a"});
+    return std::count_if(events->begin(), events->end(), [](const Event& event) {
+      return mentions(event.reason, "changed while a command of its ran");
+    });
+  };
+  for (int times = 1; times <= 2; ++times) {
+    ASSERT_EQ(shell("s2", "make"), "");
+    write("a", "three" + std::to_string(times));
+    EXPECT_NE(after_shell("s2", "make"), "");
+    EXPECT_EQ(recorded(), times);
+  }
+}
+
+TEST_F(HookTest, AFileThatIsGoneWithItsFolderIsNoticed) {
+  write("src/a", "one");
+  ASSERT_EQ(write_as("s1", "src/a", "two"), "");
+  ASSERT_EQ(shell("s2", "make"), "");
+  std::filesystem::remove_all(root() + "/src");
+  EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code)"));
 }
 
 TEST_F(HookTest, WhatItsHolderWroteMeanwhileIsNobodyElsesDoing) {

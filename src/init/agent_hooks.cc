@@ -30,7 +30,8 @@ std::string command_of(HookHost host) { return fmt::format("lease hook {}", word
 
 // For a host that goes by the exit status: blocks, and says why.
 std::string or_block(HookHost host) {
-  return fmt::format("{} || {{ echo '{}' >&2; exit 2; }}", command_of(host), kNobodyAsked);
+  // 2 is how lease refuses, and it has said why.
+  return fmt::format("{} || {{ [ $? = 2 ] || echo '{}' >&2; exit 2; }}", command_of(host), kNobodyAsked);
 }
 
 // Of the three fields that most hosts have in common.

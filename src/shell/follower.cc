@@ -158,16 +158,26 @@ Lines Follower::follow(const Script& script, State& state, const Lines& in) {
 
 Lines Follower::follow_chain(const Chain& chain, State& state, const Lines& in) {
   Lines out = Arguments{};
+  // As it is if one of the steps behind && failed: it matters to what comes behind || and to what comes after
+  // them all.
+  std::optional<State> failed;
   for (const Step& step : chain.steps) {
-    if (step.link == Link::or_else && is_sure_) continue;
-    if (step.link == Link::always || is_sure_) {
+    if (step.link == Link::or_else) {
+      if (is_sure_ && !failed) continue;
+      if (failed) state = either(std::move(state), *std::exchange(failed, std::nullopt));
+      State before = state;
       add(out, follow_pipeline(step.pipeline, state, in));
-      if (state.has_ended) break;
+      state = either(std::move(state), std::move(before));
+      is_sure_ = false;
       continue;
     }
-    State before = state;
+    if (step.link == Link::and_then && !is_sure_)
+      failed = failed ? either(*std::move(failed), State(state)) : state;
     add(out, follow_pipeline(step.pipeline, state, in));
-    state = either(std::move(state), std::move(before));
+    if (state.has_ended) break;
+  }
+  if (failed) {
+    state = either(std::move(state), *std::move(failed));
     is_sure_ = false;
   }
   return out;

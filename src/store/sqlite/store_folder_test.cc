@@ -94,6 +94,7 @@ TEST(StoreFolder, WhereNothingMayBeWrittenSaysWhoToAsk) {
   fs::create_directory(place.folder());
   chmod(place.temp.path().c_str(), 0755);
   chmod(place.folder().c_str(), 0555);
+  if (geteuid() == 0) ASSERT_EQ(chown(place.folder().c_str(), 65534, 65534), 0);
 
   const Child nobody([&] {
     // The superuser may write anywhere.
@@ -122,9 +123,11 @@ TEST(StoreFolder, AStoreOfSomebodyElseIsNotOpened) {
   const std::string answer = nobody.answer();
   SKIP_IF_REFUSED(answer);
 
-  EXPECT_EQ(answer, fmt::format("unavailable: Cannot open the store {}: Permission denied. Check who owns "
-                                "the folder around it, its mode, and the space left.",
-                                place.database()));
+  EXPECT_EQ(answer,
+            fmt::format(
+                "unavailable: The store {} belongs to another user (uid 0), and you are 65534. Work as that "
+                "user, or have it run lease serve for both, and name that with LEASE_STORE.",
+                place.folder()));
 }
 
 TEST(StoreFolder, AReadOnlyFileSystemSaysSo) {
