@@ -41,26 +41,39 @@ std::string home_of(HookHost host, const Lookup& variables) {
   return own.empty() ? join(value("HOME"), signs.home_folder) : own;
 }
 
-bool has_key(const TomlTable* table, const auto& is_meant) {
-  return table != nullptr &&
-         std::ranges::any_of(table->entries, [&](const TomlEntry& entry) { return is_meant(entry.key); });
-}
-
 const TomlTable* table_at(const TomlTable* table, std::string_view name) {
   const TomlValue* value = table == nullptr ? nullptr : table->find(name);
   return value == nullptr ? nullptr : value->as<TomlTable>();
 }
 
-// Codex keeps in its user's settings which hooks were approved, by the file they stand in. Only that, not
-// whether they are still the same: what it compares is its own affair.
-bool codex_approved(const std::string& root, const Lookup& variables) {
+bool is_false(const TomlTable* table, std::string_view name) {
+  const TomlValue* const value = table == nullptr ? nullptr : table->find(name);
+  const bool* const flag = value == nullptr ? nullptr : value->as<bool>();
+  return flag != nullptr && !*flag;
+}
+
+bool codex_distrusts(const TomlTable& settings, const std::string& root) {
+  const TomlTable* const project = table_at(table_at(&settings, "projects"), root);
+  const TomlValue* const level = project == nullptr ? nullptr : project->find("trust_level");
+  const std::string* const word = level == nullptr ? nullptr : level->as<std::string>();
+  return word != nullptr && *word == "untrusted";
+}
+
+// Codex keeps in its user's settings which hooks were approved, by the file they stand in and their event.
+// Only that, not whether they are still the same: what it compares is its own affair.
+bool codex_runs_hooks(const std::string& root, const Lookup& variables) {
   const auto settings = parse_toml(text_of(join(home_of(HookHost::codex, variables), "config.toml")));
-  if (!settings) return false;
-  const TomlTable* approved = table_at(table_at(&*settings, "hooks"), "state");
-  return has_key(approved, [&](const std::string& key) {
-    return key.starts_with(join(root, hooks_file(HookHost::codex))) ||
-           key.starts_with(join(root, kCodexToml));
-  });
+  const auto project = parse_toml(text_of(join(root, kCodexToml)));
+  if (!settings || codex_distrusts(*settings, root) || is_false(table_at(&*settings, "features"), "hooks") ||
+      (project && is_false(table_at(&*project, "features"), "hooks")))
+    return false;
+  const TomlTable* const approved = table_at(table_at(&*settings, "hooks"), "state");
+  return approved != nullptr && std::ranges::any_of(approved->entries, [&](const TomlEntry& entry) {
+           const bool is_ours = entry.key.starts_with(join(root, hooks_file(HookHost::codex))) ||
+                                entry.key.starts_with(join(root, kCodexToml));
+           return is_ours && entry.key.contains(":pre_tool_use:") &&
+                  !is_false(entry.value.as<TomlTable>(), "enabled");
+         });
 }
 
 bool copilot_trusts(const std::string& root, const Lookup& variables) {
@@ -142,7 +155,7 @@ std::vector<std::string> host_problems(const InitRequest& project, HookHost host
     if (one.host != host) continue;
     if (auto problem = switched_off(root, one, variables)) problems.push_back(*std::move(problem));
   }
-  const bool is_refused = (host == HookHost::codex && !codex_approved(root, variables)) ||
+  const bool is_refused = (host == HookHost::codex && !codex_runs_hooks(root, variables)) ||
                           (host == HookHost::copilot && !copilot_trusts(root, variables));
   if (is_refused)
     problems.push_back(fmt::format("it seems not to be allowed to run them. {}", condition_of(host)));

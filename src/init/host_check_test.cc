@@ -119,6 +119,16 @@ TEST_F(HostCheck, HooksThatTheirUserDidNotAllowAreNotRun) {
   write(home.path() + "/.codex/config.toml",
         "[hooks.state.\"/elsewhere/.codex/hooks.json:pre_tool_use:0:0\"]\n");
   EXPECT_TRUE(problems(HookHost::codex).contains("not to be allowed")) << "those of another project";
+  const std::string key = fmt::format("[hooks.state.\"{}/.codex/hooks.json:", root());
+  for (const std::string& text :
+       {key + "stop:0:0\"]\n", key + "pre_tool_use:0:0\"]\nenabled = false\n",
+        fmt::format("[projects.\"{}\"]\ntrust_level = \"untrusted\"\n{}pre_tool_use:0:0\"]\n", root(), key),
+        "[features]\nhooks = false\n" + key + "pre_tool_use:0:0\"]\n"}) {
+    write(home.path() + "/.codex/config.toml", text);
+    EXPECT_TRUE(problems(HookHost::codex).contains("not to be allowed")) << text;
+  }
+  write(home.path() + "/.codex/config.toml", key + "pre_tool_use:0:0\"]\n");
+  EXPECT_FALSE(problems(HookHost::codex).contains("not to be allowed"));
   fs::remove(home.path() + "/.copilot/config.json");
   EXPECT_TRUE(problems(HookHost::copilot).contains("start it here")) << problems(HookHost::copilot);
 }
