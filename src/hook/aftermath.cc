@@ -33,7 +33,7 @@ bool changed_since(const std::string& path, FileTime began) {
 }
 
 bool is_own_doing(const std::string& path, const SeenFiles& holder) {
-  if (holder.is_being_written(path)) return true;
+  if (holder.is_being_written(path) || holder.runs_command()) return true;
   const auto seen = holder.find(path);
   // One that nobody ever saw there need not have been.
   if (!seen) return !state_of(path).is_there();

@@ -260,6 +260,7 @@ HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& se
   const auto opened = open(cwd_, false);
   if (!opened) return opened.error().code == Code::not_found ? HookAnswer{} : told(opened);
   const auto trespasses = find_trespasses(**opened, seen_folder, seen, owner());
+  seen.note_command_ends();
   if (!trespasses) return told(trespasses);
   if (trespasses->empty()) return {};
   record(**opened, {.owner = owner(), .process = (*opened)->caller_process()}, *trespasses);

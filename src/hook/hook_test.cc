@@ -378,6 +378,24 @@ TEST_F(HookTest, GoingRoundADenialIsRecordedEachTime) {
   }
 }
 
+TEST_F(HookTest, CommandsThatOverlapOrEndUnreportedAreLookedAt) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell("s2", "make"), "");
+  write("a", "three");
+  ASSERT_EQ(shell("s2", "ls"), "");
+  EXPECT_TRUE(mentions(after_shell("s2", "ls"), "a (leased by claude-code)"));
+}
+
+TEST_F(HookTest, WhatItsHolderMayHaveDoneIsNobodyElses) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell("s1", "make"), "");
+  ASSERT_EQ(shell("s2", "ls"), "");
+  write("a", "three");
+  EXPECT_EQ(after_shell("s2", "ls"), "");
+}
+
 TEST_F(HookTest, AFileThatIsGoneWithItsFolderIsNoticed) {
   write("src/a", "one");
   ASSERT_EQ(write_as("s1", "src/a", "two"), "");

@@ -25,11 +25,14 @@ constexpr std::size_t kHashedMax = std::size_t{1} << 20;
 constexpr std::size_t kBytesMax = std::size_t{1} << 20;
 // How long a tool takes to write a file, at most.
 constexpr auto kWriting = 60s;
+// Hosts do not report the end of every command. One that began longer ago is taken to be over.
+constexpr auto kRunning = 10min;
 constexpr auto kKept = std::chrono::days(3);
 
 constexpr char kSeen = 's';
 constexpr char kWriteBegins = 'w';
 constexpr char kCommandBegins = 'c';
+constexpr char kCommandEnds = 'e';
 constexpr char kStops = 'h';
 constexpr char kGoesOn = 'g';
 
@@ -124,7 +127,19 @@ void SeenFiles::read() {
 
 void SeenFiles::take(char kind, const std::string& path, const SeenFile& seen) {
   if (kind == kCommandBegins) {
-    command_began_ = seen.at;
+    if (commands_ == 0 || seen.at - *command_began_ > kRunning) {
+      commands_ = 0;
+      command_began_ = seen.at;
+    }
+    ++commands_;
+  } else if (kind == kCommandEnds) {
+    // Whichever it was: all that happened until now was looked at.
+    commands_ -= commands_ > 0 ? 1 : 0;
+    if (commands_ == 0) {
+      command_began_.reset();
+    } else {
+      command_began_ = seen.at;
+    }
   } else if (kind == kStops || kind == kGoesOn) {
     is_stopped_ = kind == kStops;
   } else if (kind == kWriteBegins) {
@@ -168,6 +183,14 @@ void SeenFiles::note_write_begins(const std::string& path) { append(kWriteBegins
 
 void SeenFiles::note_command_begins() { append(kCommandBegins, {}, {file_clock_now()}); }
 
+void SeenFiles::note_command_ends() {
+  if (command_began_) append(kCommandEnds, {}, {file_clock_now()});
+}
+
+bool SeenFiles::runs_command() const {
+  return command_began_ && file_clock_now() - *command_began_ < kRunning;
+}
+
 void SeenFiles::note_turn(bool stopped) {
   if (stopped != is_stopped_) append(stopped ? kStops : kGoesOn, {}, {file_clock_now()});
 }
@@ -190,7 +213,7 @@ void SeenFiles::append(char kind, const std::string& path, const SeenFile& seen)
 void SeenFiles::write_anew() const {
   std::string text;
   for (const auto& [path, seen] : seen_) text += line_of(kSeen, path, seen);
-  if (command_began_) text += line_of(kCommandBegins, {}, {*command_began_});
+  for (int i = 0; i < commands_; ++i) text += line_of(kCommandBegins, {}, {*command_began_});
   if (is_stopped_) text += line_of(kStops, {}, {file_clock_now()});
   // Too many files for this: it begins anew.
   if (text.size() > kBytesMax / 2) text.clear();

@@ -48,7 +48,9 @@ class SeenFiles {
   std::optional<SeenFile> find(const std::string& path) const;
   // Whether it is about to be written, or was just now: then nobody can tell who wrote it.
   bool is_being_written(const std::string& path) const;
+  // Since when the commands that run now are not looked at. Nothing: none runs.
   std::optional<FileTime> command_began() const { return command_began_; }
+  bool runs_command() const;
 
   // Has it another content than when it was seen? One that was not seen has not.
   bool has_changed(const std::string& path) const;
@@ -57,6 +59,7 @@ class SeenFiles {
   void note_state(const std::string& path);  // It knows whether it is there, and how large; no more.
   void note_write_begins(const std::string& path);
   void note_command_begins();
+  void note_command_ends();
 
   // Whether its turn stopped, as far as it was told, and it has not gone on since.
   bool is_stopped() const { return is_stopped_; }
@@ -77,6 +80,7 @@ class SeenFiles {
   std::map<std::string, SeenFile> seen_;
   std::map<std::string, FileTime> begun_;
   std::optional<FileTime> command_began_;
+  int commands_ = 0;
   bool is_stopped_ = false;
 };
 

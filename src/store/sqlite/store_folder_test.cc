@@ -94,7 +94,9 @@ TEST(StoreFolder, WhereNothingMayBeWrittenSaysWhoToAsk) {
   fs::create_directory(place.folder());
   chmod(place.temp.path().c_str(), 0755);
   chmod(place.folder().c_str(), 0555);
-  if (geteuid() == 0) ASSERT_EQ(chown(place.folder().c_str(), 65534, 65534), 0);
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(place.folder().c_str(), 65534, 65534), 0);
+  }
 
   const Child nobody([&] {
     // The superuser may write anywhere.
