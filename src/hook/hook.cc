@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "hook/aftermath.h"
 #include "hook/asked_paths.h"
@@ -193,10 +194,23 @@ HookAnswer HookCall::at_the_gate() {
   }
   for (auto& [root, part] : parts) {
     if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) return denied;
+    note_tree(root);
   }
   if (event_->command.empty()) return {};
   if (SeenFiles* const seen = seen_files()) seen->note_command_begins();
   return {};
+}
+
+// Where it has leases besides the tree it works in. Its session may end in another tree than that of a
+// subagent.
+void HookCall::note_tree(const std::string& root) {
+  const auto& tree = tree_of(cwd_);
+  if (!tree || (tree->root == root && event_->subagent_id.empty())) return;
+  SeenFiles* const seen = seen_files();
+  if (seen == nullptr) return;
+  seen->note_elsewhere(root);
+  if (!event_->subagent_id.empty())
+    SeenFiles(*SeenFiles::folder_of(*tree), main_owner()).note_elsewhere(root);
 }
 
 HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes) {
@@ -306,25 +320,48 @@ HookAnswer give_back_by_name(Client& client, const Caller& caller) {
   return told(client.release(request));
 }
 
-// What happens besides writes. A store that is not there has nothing to be told.
+// What happens besides writes, in every tree that it has something in. A store that is not there has nothing
+// to be told.
 HookAnswer HookCall::tell() {
-  const auto opened = open(cwd_, false);
-  if (!opened) return opened.error().code == Code::not_found ? HookAnswer{} : told(opened);
-  const std::shared_ptr<Client> client = (*opened)->client();
-  const Caller caller = {.holder = {.owner = owner(), .process = (*opened)->caller_process()}};
+  const char* const project = variables_("CLAUDE_PROJECT_DIR");
+  if (const auto& tree = tree_of(cwd_); project != nullptr && (!tree || !tree->managed)) cwd_ = project;
+  std::set<std::string> places = {cwd_};
+  if (SeenFiles* const seen = seen_files()) {
+    for (const std::string& root : seen->elsewhere()) {
+      if (const auto& tree = tree_of(cwd_); !tree || tree->root != root) places.insert(root);
+    }
+    if (event_->moment == HookMoment::turn_started || event_->moment == HookMoment::turn_stopped)
+      seen->note_turn(event_->moment == HookMoment::turn_stopped);
+    if (event_->moment == HookMoment::session_ended) seen->forget();
+  }
+  HookAnswer answer;
+  for (const std::string& place : places) {
+    const auto opened = open(place, false);
+    if (!opened && opened.error().code == Code::not_found) continue;
+    HookAnswer one = opened ? tell(**opened) : told(opened);
+    if (one.problem.empty()) one.problem = std::move(answer.problem);
+    if (place == cwd_) {
+      answer = std::move(one);
+    } else {
+      answer.problem = std::move(one.problem);
+    }
+  }
+  return answer;
+}
+
+HookAnswer HookCall::tell(OpenWorkspace& workspace) const {
+  const std::shared_ptr<Client> client = workspace.client();
+  const Caller caller = {.holder = {.owner = owner(), .process = workspace.caller_process()}};
   switch (event_->moment) {
     case HookMoment::turn_started:
-      if (SeenFiles* const seen = seen_files()) seen->note_turn(false);
       return told(client->turn_started(caller.holder.owner));
     case HookMoment::turn_stopped:
-      if (SeenFiles* const seen = seen_files()) seen->note_turn(true);
       return told(client->turn_stopped(caller.holder.owner));
     case HookMoment::session_started:
       return tell_what_it_has(*client);
     case HookMoment::turn_failed:
       return give_back_by_name(*client, caller);
     case HookMoment::session_ended:
-      if (const SeenFiles* const seen = seen_files()) seen->forget();
       // A subagent's own session, which is one of many in that of its main agent.
       if (!event_->subagent_id.empty())
         return told(client->release({.caller = caller, .which = {.all = true}}));

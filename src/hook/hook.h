@@ -45,6 +45,8 @@ class HookCall {
   HookAnswer after();
   HookAnswer after_command(const std::string& seen_folder, SeenFiles& seen);
   HookAnswer tell();
+  HookAnswer tell(OpenWorkspace& workspace) const;
+  void note_tree(const std::string& root);
   HookAnswer tell_what_it_has(Client& client) const;
   SeenFiles* seen_files();
   SeenFiles& seen_in(const std::string& folder);

@@ -396,6 +396,19 @@ TEST_F(HookTest, WhatItsHolderMayHaveDoneIsNobodyElses) {
   EXPECT_EQ(after_shell("s2", "ls"), "");
 }
 
+TEST_F(HookTest, ASessionEndsInEveryTreeItWroteTo) {
+  write("inner/.leasehold.toml", "");
+  ASSERT_EQ(edit("s1", "a"), "");
+  ASSERT_EQ(edit("s1", "inner/b"), "");
+  ASSERT_EQ(edit("s1", "inner/c", "sub"), "");
+  ASSERT_NE(edit("s2", "inner/b"), "");
+  ASSERT_NE(edit("s2", "inner/c"), "");
+  ASSERT_EQ(tell("s1", "SessionEnd"), "");
+  EXPECT_EQ(edit("s3", "a"), "");
+  EXPECT_EQ(edit("s3", "inner/b"), "");
+  EXPECT_EQ(edit("s3", "inner/c"), "");
+}
+
 TEST_F(HookTest, AFileThatIsGoneWithItsFolderIsNoticed) {
   write("src/a", "one");
   ASSERT_EQ(write_as("s1", "src/a", "two"), "");

@@ -33,6 +33,7 @@ constexpr char kSeen = 's';
 constexpr char kWriteBegins = 'w';
 constexpr char kCommandBegins = 'c';
 constexpr char kCommandEnds = 'e';
+constexpr char kElsewhere = 'o';
 constexpr char kStops = 'h';
 constexpr char kGoesOn = 'g';
 
@@ -142,6 +143,8 @@ void SeenFiles::take(char kind, const std::string& path, const SeenFile& seen) {
     }
   } else if (kind == kStops || kind == kGoesOn) {
     is_stopped_ = kind == kStops;
+  } else if (kind == kElsewhere) {
+    elsewhere_.insert(path);
   } else if (kind == kWriteBegins) {
     begun_[path] = seen.at;
   } else if (kind == kSeen) {
@@ -191,6 +194,10 @@ bool SeenFiles::runs_command() const {
   return command_began_ && file_clock_now() - *command_began_ < kRunning;
 }
 
+void SeenFiles::note_elsewhere(const std::string& root) {
+  if (!elsewhere_.contains(root)) append(kElsewhere, root, {file_clock_now()});
+}
+
 void SeenFiles::note_turn(bool stopped) {
   if (stopped != is_stopped_) append(stopped ? kStops : kGoesOn, {}, {file_clock_now()});
 }
@@ -214,6 +221,7 @@ void SeenFiles::write_anew() const {
   std::string text;
   for (const auto& [path, seen] : seen_) text += line_of(kSeen, path, seen);
   for (int i = 0; i < commands_; ++i) text += line_of(kCommandBegins, {}, {*command_began_});
+  for (const std::string& root : elsewhere_) text += line_of(kElsewhere, root, {file_clock_now()});
   if (is_stopped_) text += line_of(kStops, {}, {file_clock_now()});
   // Too many files for this: it begins anew.
   if (text.size() > kBytesMax / 2) text.clear();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "leasehold/lease.h"
@@ -58,6 +59,10 @@ class SeenFiles {
   void note(const std::string& path);        // It sees the file as it is now.
   void note_state(const std::string& path);  // It knows whether it is there, and how large; no more.
   void note_write_begins(const std::string& path);
+  // It got leases in another work tree, too: what ends with its turn or session ends there as well.
+  void note_elsewhere(const std::string& root);
+  const std::set<std::string>& elsewhere() const { return elsewhere_; }
+
   void note_command_begins();
   void note_command_ends();
 
@@ -81,6 +86,7 @@ class SeenFiles {
   std::map<std::string, FileTime> begun_;
   std::optional<FileTime> command_began_;
   int commands_ = 0;
+  std::set<std::string> elsewhere_;
   bool is_stopped_ = false;
 };
 
