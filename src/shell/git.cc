@@ -26,16 +26,17 @@ struct GitCommand {
   std::string_view writes_if;  // Only with one of these options.
   std::string_view reads_if;
   std::string_view unseen_if;
+  std::string_view looks;  // Words behind it with which it only reads.
 };
 
 // In the order of the alphabet.
 constexpr GitCommand kCommands[] = {
     {.name = "add"},
-    {.name = "am", .effect = Effect::tree},
+    {.name = "am", .effect = Effect::tree, .reads_if = "--show-current-patch"},
     {.name = "annotate"},
     {.name = "apply", .effect = Effect::special},
     {.name = "archive", .effect = Effect::table},
-    {.name = "bisect", .effect = Effect::tree, .unseen_if = "--"},
+    {.name = "bisect", .effect = Effect::tree, .unseen_if = "--", .looks = "log view visualize terms"},
     {.name = "blame"},
     {.name = "branch"},
     {.name = "bundle"},
@@ -73,7 +74,7 @@ constexpr GitCommand kCommands[] = {
     {.name = "pull", .effect = Effect::tree},
     {.name = "push"},
     {.name = "read-tree", .effect = Effect::tree, .writes_if = "-u"},
-    {.name = "rebase", .effect = Effect::tree, .unseen_if = "-x --exec"},
+    {.name = "rebase", .effect = Effect::tree, .reads_if = "--show-current-patch", .unseen_if = "-x --exec"},
     {.name = "reflog"},
     {.name = "remote"},
     {.name = "reset", .effect = Effect::tree, .writes_if = "--hard --merge --keep"},
@@ -85,10 +86,10 @@ constexpr GitCommand kCommands[] = {
     {.name = "shortlog"},
     {.name = "show", .effect = Effect::table},
     {.name = "show-ref"},
-    {.name = "sparse-checkout", .effect = Effect::tree},
+    {.name = "sparse-checkout", .effect = Effect::tree, .looks = "list"},
     {.name = "stash", .effect = Effect::special},
     {.name = "status"},
-    {.name = "submodule", .effect = Effect::tree},
+    {.name = "submodule", .effect = Effect::tree, .looks = "status summary"},
     {.name = "switch", .effect = Effect::special},
     {.name = "symbolic-ref"},
     {.name = "tag"},
@@ -127,7 +128,8 @@ class Git {
   void run(const GitCommand& command) {
     const Split taken = split(words_, {.values = command.values});
     if (taken.has(command.unseen_if)) call_.follower.note_unseen("git: what it runs");
-    if (taken.has(command.reads_if)) return;
+    if (taken.has(command.reads_if) || taken.has("-h --help")) return;
+    if (!taken.operands.empty() && is_listed(command.looks, taken.operands.front().text)) return;
     if (!command.writes_if.empty() && !taken.has(command.writes_if)) return;
     switch (command.effect) {
       case Effect::reads:
