@@ -432,7 +432,7 @@ TEST(BodyThatRunsAgain, HasNoDoubleEffect) {
   EXPECT_EQ(eventfd_read((*bell)->fd(), &rings), 0);
   EXPECT_EQ(rings, 1U);
   EXPECT_NE(as<Granted>(manager.poll(caller(bob()), as<Queued>(queued)->ticket)), nullptr);
-  const auto released = manager.release(releasing(ann(), "/b"));
+  const auto released = manager.release({.caller = caller(ann()), .which = {.all = true}});
   EXPECT_FALSE(released->outcomes.front().already);
   EXPECT_EQ(released->notices.size(), 1U) << "told once, though asked for in vain before";
 

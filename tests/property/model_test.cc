@@ -50,7 +50,8 @@ class Run {
 
     const std::optional<int> told = machine_.take_told_last();
     const bool is_call = operation.verb != Verb::advance && operation.verb != Verb::kill;
-    const bool was_told = told == operation.agent && is_call;
+    // Who gives one back is told of the others by a later call.
+    const bool was_told = told == operation.agent && is_call && operation.verb != Verb::release;
     if (was_told && !(was_late && stays_late)) compare_notices(operation.agent);
     machine_.catch_up();
     compare();
