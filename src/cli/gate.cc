@@ -73,9 +73,9 @@ const Command kGate = {
         "What agents' hooks ask before each write. Silent and successful when the files are yours, or free "
         "and "
         "yours from now on. When another owner has one: denied, with one retry at a moment that never moves "
-        "(180 s later); asked earlier, the same answer. Still held at the retry: a blocker, and nothing but "
-        "an "
-        "instruction ends that (see lease-blockers(1)). Files outside of what Leasehold guards are let "
+        "(180 s later); asked earlier, the same answer. Still held at the retry: a blocker, which an "
+        "instruction ends (see lease-blockers(1)), or a lease got in another way; told to abandon it, "
+        "nothing. Files outside of what Leasehold guards are let "
         "through.",
     .uses = Uses::owner,
     .operands = {"PATH", "A file that is about to be written; - reads a list from standard input", 1},

@@ -409,6 +409,14 @@ TEST_F(HookTest, ASessionEndsInEveryTreeItWroteTo) {
   EXPECT_EQ(edit("s3", "inner/c"), "");
 }
 
+TEST_F(HookTest, ALongReasonDoesNotHideWhatToDo) {
+  ASSERT_EQ(edit("s1", "a"), "");
+  ASSERT_TRUE(open()->client()->force_release(
+      {.actor = "olga", .which = {.paths = {"/a"}}, .reason = std::string(300, 'x')}));
+  const std::string told = edit("s1", "a");
+  EXPECT_TRUE(mentions(told, "read it again before you write.")) << told;
+}
+
 TEST_F(HookTest, AFileThatIsGoneWithItsFolderIsNoticed) {
   write("src/a", "one");
   ASSERT_EQ(write_as("s1", "src/a", "two"), "");

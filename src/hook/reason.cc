@@ -54,6 +54,14 @@ std::string_view hint_to_wait(const Owner& self) {
   return self.agent_id.contains('/') ? "" : " Or wait in line: lease acquire PATH --wait 5m";
 }
 
+// What to do stands in the last sentence: of a long text the middle goes.
+std::string with_its_end(const std::string& text) {
+  const auto last = text.rfind(". ");
+  if (text.size() <= kMost || last == std::string::npos || text.size() - last > kMost / 2) return text;
+  const std::string end = text.substr(last);
+  return std::string(shortened(text, kMost - end.size() - 2)) + ".." + end;
+}
+
 }  // namespace
 
 std::string short_path(const std::string& key, std::size_t most) {
@@ -101,7 +109,7 @@ std::string short_reason(const GateAnswer& answer, const Denied& denied, const O
       break;
     }
     default:
-      text = denied.message;
+      text = with_its_end(denied.message);
   }
   return std::string(shortened(text, kMost));
 }
