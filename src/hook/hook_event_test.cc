@@ -39,6 +39,10 @@ TEST(HookEvent, PatchesOfCodex) {
   const std::string patch = R"(*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: b\n*** End Patch)";
   EXPECT_EQ(parsed(HookHost::codex, tool_call("apply_patch", R"({"command":")" + patch + R"("})")).paths,
             (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(
+      parsed(HookHost::codex, tool_call("apply_patch", R"({"path":"c","command":")" + patch + R"("})")).paths,
+      (std::vector<std::string>{"c", "a", "b"}))
+      << "another field hides none";
   // The shell's reader follows those that come through it.
   const HookEvent shell =
       parsed(HookHost::codex,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 #include <span>
 
 #include "shell/patch_paths.h"
@@ -62,7 +63,7 @@ constexpr std::string_view kPathFields[] = {"file_path", "path",        "filePat
                                             "filepath",  "target_file", "absolutePath", "absolute_path"};
 constexpr std::string_view kContentFields[] = {"content", "contents", "file_text", "new_string", "newString",
                                                "new_str", "edits",    "code_edit", "diff"};
-constexpr std::string_view kFolderFields[] = {"cwd", "workdir", "dir_path", "directory"};
+constexpr std::string_view kFolderFields[] = {"cwd", "workdir", "working_directory", "dir_path", "directory"};
 
 std::string text(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
@@ -112,13 +113,13 @@ Result<ToolCall> tool_call(std::string_view tool, const json::value& arguments, 
   if (tool == "str_replace_editor" && text(named, "command") == "view") call.kind = ToolKind::read;
   if (call.kind == ToolKind::shell) look_at_command(call, named);
   if (call.kind != ToolKind::write && call.kind != ToolKind::read) return call;
-  if (std::string path = first_text(named, kPathFields); !path.empty()) {
-    call.paths = {std::move(path)};
-  } else if (call.kind == ToolKind::write) {
-    call.paths = paths_of_patch(arguments);
-    if (call.paths.empty())
-      return fail(Code::invalid_argument, fmt::format("The hook's input names no file for {}.", tool));
-  }
+  if (std::string path = first_text(named, kPathFields); !path.empty()) call.paths = {std::move(path)};
+  // A file that is written may have a patch in it; a tool for patches says in them what it writes.
+  const bool takes_patches = tool.ends_with("patch") || tool.ends_with("Patch");
+  if (call.kind == ToolKind::write && (call.paths.empty() || takes_patches))
+    std::ranges::move(paths_of_patch(arguments), std::back_inserter(call.paths));
+  if (call.kind == ToolKind::write && call.paths.empty())
+    return fail(Code::invalid_argument, fmt::format("The hook's input names no file for {}.", tool));
   return call;
 }
 
