@@ -417,6 +417,13 @@ TEST_F(HookTest, ALongReasonDoesNotHideWhatToDo) {
   EXPECT_TRUE(mentions(told, "read it again before you write.")) << told;
 }
 
+TEST_F(HookTest, ATestInTheWayIsNamedWithItsSource) {
+  write("src/a.ts", "");
+  write("src/a.test.ts", "");
+  ASSERT_EQ(edit("s1", "src/a.test.ts"), "");
+  EXPECT_TRUE(mentions(edit("s2", "src/a.ts"), "src/a.test.ts (it goes with src/a.ts) is leased by"));
+}
+
 TEST_F(HookTest, AFileThatIsGoneWithItsFolderIsNoticed) {
   write("src/a", "one");
   ASSERT_EQ(write_as("s1", "src/a", "two"), "");

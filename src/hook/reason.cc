@@ -30,10 +30,22 @@ std::string name_of(const Owner& owner, const Owner& self) {
   return fmt::format("{} (session {})", name, shortened(in_sentence(owner.session_id), 8));
 }
 
-std::string who_has(const Blocked& blocked, const GateAnswer& answer, const Owner& self) {
-  std::string text =
-      fmt::format("{} is {} by {} for {}", short_path(blocked.path), blocked.waits ? "waited for" : "leased",
-                  name_of(blocked.holder.owner, self), span(blocked.acquired_at, answer.at));
+// A test that nobody asked for is asked for by its source.
+std::string with_source(const std::string& path, const Denied& denied) {
+  for (const Contention& contention : denied.contentions) {
+    for (const WantedPath& wanted : contention.wanted.paths) {
+      if (wanted.path == path && !wanted.requested && !wanted.paired_with.empty())
+        return fmt::format("{} (it goes with {})", short_path(path), short_path(wanted.paired_with.front()));
+    }
+  }
+  return short_path(path);
+}
+
+std::string who_has(const Denied& denied, const GateAnswer& answer, const Owner& self) {
+  const Blocked& blocked = denied.blocked.front();
+  std::string text = fmt::format("{} is {} by {} for {}", with_source(blocked.path, denied),
+                                 blocked.waits ? "waited for" : "leased", name_of(blocked.holder.owner, self),
+                                 span(blocked.acquired_at, answer.at));
   if (!blocked.waits && blocked.expires_at != kForever && blocked.expires_at > answer.at) {
     text += fmt::format(", until {} if not renewed", clock_text(blocked.expires_at, answer));
   }
@@ -42,7 +54,7 @@ std::string who_has(const Blocked& blocked, const GateAnswer& answer, const Owne
 }
 
 std::string what_stands(const GateAnswer& answer, const Denied& denied, const Owner& self) {
-  if (!denied.blocked.empty()) return who_has(denied.blocked.front(), answer, self);
+  if (!denied.blocked.empty()) return who_has(denied, answer, self);
   if (denied.contentions.empty()) return "Nobody is in the way";
   const Contention& first = denied.contentions.front();
   return fmt::format("{} was leased by {} and is free now", short_path(first.path),
