@@ -241,6 +241,11 @@ void Ledger::append(Event event) {
 }
 
 void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Because& because) {
+  // Somebody may look only long after its time was up.
+  const Time over = cause == EndCause::expired                 ? lease.expires_at
+                    : cause == EndCause::idle && lease.idle_at ? *lease.idle_at
+                                                               : now();
+  const Time at = std::min(over, now());
   transaction_.put(Notice{.id = make_uuid(context_.random, transaction_.wall()),
                           .owner = lease.holder.owner,
                           .cause = cause,
@@ -250,8 +255,8 @@ void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Bec
                           .token = lease.token,
                           .actor = because.actor,
                           .reason = because.reason,
-                          .at = now(),
-                          .wall = transaction_.wall(),
+                          .at = at,
+                          .wall = wall_time(at, now(), transaction_.wall()),
                           .drop_at = now() + context_.policy.notice_life});
 }
 
