@@ -43,6 +43,8 @@ std::string not_checked(std::string_view why) {
       shortened(why, kShown));
 }
 
+constexpr std::size_t kRootShown = 40;
+
 template <class T>
 HookAnswer told(const Result<T>& result) {
   return result ? HookAnswer{} : HookAnswer{.problem = result.error().message};
@@ -240,7 +242,11 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
     if (const auto why = change_since_seen(workspace, paths)) return denial(host_, event_->event_name, *why);
   }
   if (denied == nullptr) return {};
-  return denial(host_, event_->event_name, short_reason(*decided, *denied, owner()));
+  std::string reason = short_reason(*decided, *denied, owner());
+  // Paths are those of the tree they lie in.
+  if (const auto& tree = tree_of(cwd_); !tree || tree->root != workspace.root())
+    reason = fmt::format("In {}: {}", short_path(workspace.root(), kRootShown), reason);
+  return denial(host_, event_->event_name, shortened(reason, kReasonMost));
 }
 
 // The lease is the owner's by then, so that it can read the file again in peace.

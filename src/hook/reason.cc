@@ -10,7 +10,7 @@
 namespace leasehold {
 namespace {
 
-constexpr std::size_t kMost = 390;  // Hosts may cut what is longer, and models read no further.
+constexpr std::size_t kMost = kReasonMost;
 
 std::string clock_text(Time then, const GateAnswer& answer) {
   const WallTime wall = wall_time(then, answer.at, answer.wall);
@@ -47,7 +47,7 @@ std::string who_has(const Denied& denied, const GateAnswer& answer, const Owner&
                                  blocked.waits ? "waited for" : "leased", name_of(blocked.holder.owner, self),
                                  span(blocked.acquired_at, answer.at));
   if (!blocked.waits && blocked.expires_at != kForever && blocked.expires_at > answer.at) {
-    text += fmt::format(", until {} if not renewed", clock_text(blocked.expires_at, answer));
+    text += fmt::format(", until {} or longer", clock_text(blocked.expires_at, answer));
   }
   if (!blocked.reason.empty()) text += fmt::format(" ({})", in_quotes(shortened(blocked.reason, 60)));
   return text;

@@ -7,6 +7,8 @@
 
 namespace leasehold {
 
+inline constexpr std::size_t kReasonMost = 390;  // Hosts may cut what is longer, and models read no further.
+
 // Why a write was denied, for a model that reads it and acts on it: who, since when, until when, when to try
 // again, what to do instead. Less than 400 bytes. `self` is who reads it.
 std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self);
