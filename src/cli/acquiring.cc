@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
 
 #include "cli/answers.h"
 #include "cli/end_signals.h"
-#include "util/path_text.h"
 #include "util/shell_word.h"
 #include "util/utf8.h"
 
@@ -34,11 +33,6 @@ constexpr OptionSpec kOptions[] = {
     kNullOption,
     {"--keep", {}, "Leave the leases held when the command has ended"},
 };
-
-bool is_folder(const std::string& path) {
-  struct stat found{};
-  return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
-}
 
 Result<void> add_numbers(const Arguments& arguments, AcquireRequest& request) {
   auto ttl = arguments.duration("ttl");
@@ -85,7 +79,9 @@ Result<AcquireRequest> acquire_request(Call& call) {
   if (!wanted) return fail(wanted.error());
   request.paths = *std::move(wanted);
   for (const AskedPath& one : asked) {
-    if (!one.subtree && is_folder(one.path.starts_with('/') ? one.path : join(call.cwd(), one.path))) {
+    std::error_code ignored;
+    if (!one.subtree &&
+        std::filesystem::is_directory(std::filesystem::path(call.cwd()) / one.path, ignored)) {
       call.out().note(fmt::format("{} is a folder: this is about its name alone. All below it: --subtree {}",
                                   in_sentence(one.path), shell_word(one.path)));
     }
@@ -106,10 +102,11 @@ Result<AcquireAnswer> acquire(Client& client, const AcquireRequest& request) {
   const EndSignals signals;
   auto answer = client.acquire_and_wait(request, signals.descriptor());
   const auto* granted = answer ? std::get_if<Granted>(&answer->decision) : nullptr;
-  // Granted while it is being ended: nobody will hear of it, so nobody would give it back.
-  if (pollfd ended = {signals.descriptor(), POLLIN, 0}; granted != nullptr && ::poll(&ended, 1, 0) > 0)
-      [[maybe_unused]]
-    const auto done = client.release({.caller = request.caller, .which = {.ids = brought_by(*granted)}});
+  if (granted != nullptr && signals.came()) {
+    // Nobody will hear of it, so nobody would give it back.
+    [[maybe_unused]] const auto done =
+        client.release({.caller = request.caller, .which = {.ids = brought_by(*granted)}});
+  }
   return answer;
 }
 

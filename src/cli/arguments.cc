@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/commands.h"
 #include "cli/did_you_mean.h"
 #include "util/duration_text.h"
 #include "util/utf8.h"
@@ -144,8 +143,8 @@ class Parser {
 };
 
 Result<Arguments> Arguments::parse(const Command& command, std::span<const std::string_view> words) {
-  if (command.name != kConfig.name) return Parser(command).parse(words);
-  // Its values may be negative numbers, which would look like options.
+  if (!command.takes_numbers) return Parser(command).parse(words);
+  // A negative one would look like an option.
   const auto is_negative = [](std::string_view word) {
     return word.size() > 1 && word[0] == '-' && word[1] >= '1' && word[1] <= '9';
   };

@@ -52,6 +52,7 @@ struct Command {
   std::span<const Example> examples = {};
   // Behind "--" stands a command to run, not more operands.
   bool runs_command = false;
+  bool takes_numbers = false;  // As its last operand.
   // Done by this program beside ours, which gets the same words. Empty: by `run`.
   std::string_view program = {};
 

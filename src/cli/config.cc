@@ -167,6 +167,7 @@ const Command kConfig = {
     .operands = {"VERB", "list, get, set or unset, and what belongs to it", 1, 3},
     .options = kOptions,
     .examples = kExamples,
+    .takes_numbers = true,
     .run = run,
 };
 

@@ -1,5 +1,6 @@
 #include "cli/end_signals.h"
 
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -17,6 +18,11 @@ EndSignals::EndSignals() {
   }
   ::sigprocmask(SIG_BLOCK, &caught, &before_);
   descriptor_ = ::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+bool EndSignals::came() const {
+  pollfd descriptor = {descriptor_, POLLIN, 0};
+  return ::poll(&descriptor, 1, 0) > 0;
 }
 
 EndSignals::~EndSignals() {

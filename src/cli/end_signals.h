@@ -14,7 +14,8 @@ class EndSignals {
   EndSignals& operator=(const EndSignals&) = delete;
   ~EndSignals();
 
-  // Readable once a signal came; for poll(2), not to be read.
+  bool came() const;
+  // Readable once one came; for poll(2), not to be read.
   int descriptor() const { return descriptor_; }
 
  private:

@@ -22,11 +22,6 @@ using namespace std::chrono_literals;
 constexpr Duration kRefresh = 1s;
 constexpr std::int64_t kManyEvents = 1'000'000'000;
 
-bool is_cancelled(const EndSignals& signals) {
-  pollfd descriptor = {signals.descriptor(), POLLIN, 0};
-  return ::poll(&descriptor, 1, 0) > 0;
-}
-
 // The reader of a pipe may go away while there is nothing to write to it.
 bool nobody_reads() {
   pollfd descriptor = {STDOUT_FILENO, 0, 0};
@@ -61,7 +56,7 @@ Result<int> run(Call& call) {
   if (!latest) return fail(latest.error());
   std::uint64_t after = *start ? static_cast<std::uint64_t>(**start) : *latest;
   const bool board = call.arguments().has("board");
-  for (std::int64_t left = limit->value_or(kManyEvents); left > 0 && !is_cancelled(signals);) {
+  for (std::int64_t left = limit->value_or(kManyEvents); left > 0 && !signals.came();) {
     if (board) {
       if (auto shown = show_board(call, *client, *what); !shown) return fail(shown.error());
     }

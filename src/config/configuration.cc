@@ -79,13 +79,13 @@ const Setting* find_row(std::span<const Setting> stored, std::string_view key, s
 
 }  // namespace
 
-std::vector<std::string> unknown_settings(const SettingsFile& file) {
+std::vector<std::string> unknown_settings(std::string_view file, const TomlTable& table) {
   constexpr std::array<std::string_view, 5> kOthers = {"pairs", "profile", "scope", "store", "workspace"};
   std::vector<std::string> notes;
-  for (const TomlEntry& entry : file.table.entries) {
+  for (const TomlEntry& entry : table.entries) {
     if (std::ranges::find(kOthers, entry.key) != kOthers.end() || find_setting(entry.key) != nullptr)
       continue;
-    notes.push_back(fmt::format("{}:{}: There is no setting {}. See: lease config list", file.name,
+    notes.push_back(fmt::format("{}:{}: There is no setting {}. See: lease config list", file,
                                 entry.value.line, in_quotes(entry.key)));
   }
   return notes;

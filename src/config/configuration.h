@@ -25,8 +25,8 @@ struct SettingsFile {
   TomlTable table;
 };
 
-// What stands in it and is no setting, as a note for people: a word misspelled there is without effect.
-std::vector<std::string> unknown_settings(const SettingsFile& file);
+// What stands in a file and is no setting, as a note for people: a word misspelled there is without effect.
+std::vector<std::string> unknown_settings(std::string_view file, const TomlTable& table);
 
 struct ConfigSources {
   std::map<std::string, std::string> flags;                  // By the setting's name.

@@ -209,7 +209,7 @@ void HookCall::note_tree(const std::string& root) {
   const auto& tree = tree_of(cwd_);
   if (!tree || (tree->root == root && event_->subagent_id.empty())) return;
   SeenFiles* const seen = seen_files();
-  if (seen == nullptr) return;
+  if (seen == nullptr || seen->elsewhere().contains(root)) return;
   seen->note_elsewhere(root);
   if (!event_->subagent_id.empty())
     SeenFiles(*SeenFiles::folder_of(*tree), main_owner()).note_elsewhere(root);

@@ -353,7 +353,9 @@ TEST_F(HookTest, WhatACommandDidUnseenToAnothersFileIsNoticed) {
   const auto events = open()->client()->history({.path = "/a"});
   ASSERT_TRUE(events);
   EXPECT_EQ(events->back().owner.session_id, "s2");
-  EXPECT_TRUE(mentions(events->back().reason, "changed while a command of its ran")) << events->back().reason;
+  EXPECT_TRUE(mentions(events->back().reason, "changed while a command of its ran ("))
+      << events->back().reason;
+  EXPECT_TRUE(mentions(events->back().reason, "); held by claude-code")) << events->back().reason;
 
   const std::string told = edit("s1", "a");
   EXPECT_TRUE(mentions(told, "a was changed by claude-code")) << "its holder learns it, too: " << told;

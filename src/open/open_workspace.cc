@@ -275,7 +275,7 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   if (!configuration) return fail(configuration.error());
   opened.configuration = std::move(*configuration);
   for (std::string& note :
-       unknown_settings({opened.workspace.config_file.value_or(""), opened.workspace.config}))
+       unknown_settings(opened.workspace.config_file.value_or(""), opened.workspace.config))
     opened.workspace.notes.push_back(std::move(note));
   if (opened.workspace.config.find("pairs") != nullptr) {
     auto pairs = pair_rules(opened.workspace.config, opened.workspace.config_file.value_or(""));

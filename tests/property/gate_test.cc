@@ -137,7 +137,10 @@ struct Machine {
       missing.push_back(path);
       if (holders[path]) blocked.push_back(path);
     }
-    if (!missing.empty()) {
+    // What it was told to leave alone it may not write, even if it got a lease on it.
+    const bool is_abandoned = std::ranges::any_of(
+        paths, [&](int path) { return current(agent, path).state == Expected::State::abandoned; });
+    if (!missing.empty() || is_abandoned) {
       for (const int path : paths) {
         const Expected& one = current(agent, path);
         switch (one.state) {
@@ -165,7 +168,7 @@ struct Machine {
       RC_ASSERT(!missing.empty());
       return;
     }
-    if (missing.empty() || (!stands && blocked.empty())) {
+    if (!is_abandoned && (missing.empty() || (!stands && blocked.empty()))) {
       RC_ASSERT(denied == nullptr);
       for (const int path : paths) {
         RC_ASSERT(holder(path) == self);
@@ -237,7 +240,9 @@ struct Machine {
       case Act::acquire: {
         const auto answer = manager(step.agent).acquire(wants(step.agent, {step.path}));
         RC_ASSERT(answer);
-        if (std::holds_alternative<Granted>(answer->decision)) expected[step.agent][step.path] = {};
+        Expected& one = current(step.agent, step.path);
+        if (std::holds_alternative<Granted>(answer->decision) && one.state != Expected::State::abandoned)
+          one = {};
         return;
       }
       case Act::release:
