@@ -154,7 +154,7 @@ Result<Ticket> own_ticket(Transaction& transaction, const Caller& caller, const 
 bool changes_hands(const Context& context, const Ticket& ticket, const Holder& waiter) {
   const Holder& first = ticket.request.caller.holder;
   if (first.owner != waiter.owner || first.process == waiter.process) return false;
-  return waiter.process || verdict_on(first, context).liveness == Liveness::dead;
+  return waiter.process || liveness_of(first.process, context) == Liveness::dead;
 }
 
 // Who asks is there. False if that is news to others: while the waiter was dead or silent it did not count.
@@ -167,7 +167,7 @@ bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket) {
   }
   // Its owner is there, if not by the process that began to wait.
   if (!counted && ticket.request.waiter &&
-      verdict_on(ticket.request.waiter, ledger.context()).liveness == Liveness::dead) {
+      liveness_of(ticket.request.waiter, ledger.context()) == Liveness::dead) {
     ticket.request.waiter.reset();
     ledger.prove_life(ticket);
     return false;

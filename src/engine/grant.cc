@@ -119,7 +119,7 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
   if (!found.lapsed_leases.empty() || !found.lapsed_tickets.empty()) return Tried::look_again;
   if (!found.blocked.empty()) return Tried::waits_on;
   const Given given = give(ledger, ticket.workspace, ticket.request, ticket.id, found, &ticket);
-  if (verdict_on(process_of(ticket), ledger.context()).liveness != Liveness::alive) {
+  if (liveness_of(process_of(ticket), ledger.context()) != Liveness::alive) {
     shorten(ledger, found, given.leases);
   }
   std::vector<LeaseId> ids;

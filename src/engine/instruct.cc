@@ -19,7 +19,7 @@ namespace {
 // A worker that died needs no word any more. One that comes back is heard of by its next call.
 bool waits_for_word(const Contention& contention, Time now, const Context& context) {
   return contention.state == ContentionState::halted && now < contention.drop_at &&
-         verdict_on(contention.wanted.caller.holder, context).liveness != Liveness::dead;
+         liveness_of(contention.wanted.caller.holder.process, context) != Liveness::dead;
 }
 
 // Ends what is in the way, pairs included, and gives it to the worker before anybody in the queue.

@@ -100,13 +100,11 @@ void Ledger::extend(Lease& lease, const std::string& reason) {
   write(lease, EventType::renewed, Status::active, {{}, reason});
 }
 
-void Ledger::extend_all(const Owner& owner, std::vector<Lease*> leases) {
+void Ledger::extend_all(const Owner& owner, const std::vector<Lease*>& leases) {
   if (leases.empty()) return;
-  // As they were made: so a store has them beside each other.
-  std::ranges::sort(leases, {}, &Lease::id);
   for (Lease* lease : leases) {
     lease->updated_at = now();
-    transaction_.put(*lease);
+    transaction_.extend(*lease);
   }
   append({.type = EventType::renewed,
           .owner = owner,
@@ -262,7 +260,7 @@ void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Bec
 
 void succeed_process(Lease& lease, const AcquireRequest& request, const Context& context) {
   const bool is_free =
-      lease.holder.process ? verdict_on(lease.holder, context).liveness != Liveness::alive : request.attended;
+      lease.holder.process ? liveness_of(lease.holder.process, context) != Liveness::alive : request.attended;
   if (is_free) take_process(lease.holder, request.caller.holder);
 }
 

@@ -41,8 +41,8 @@ class Ledger {
   // active -> active, with the new times in place. `proof_of_life`, `acquired again`, ...
   void extend(Lease& lease, const std::string& reason);
 
-  // One line for a batch of renewals of one owner.
-  void extend_all(const Owner& owner, std::vector<Lease*> leases);
+  // One line for a batch of renewals of one owner, of which nothing but the terms is new.
+  void extend_all(const Owner& owner, const std::vector<Lease*>& leases);
 
   // A renewal that was refused: a line of history, and no change.
   void refuse_renewal(const Lease& lease, const std::string& reason);

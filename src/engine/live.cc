@@ -6,6 +6,10 @@
 
 namespace leasehold {
 
+Liveness liveness_of(const std::optional<Process>& process, const Context& context) {
+  return process ? context.verdicts.of(*process).liveness : Liveness::unknown;
+}
+
 Verdict verdict_on(const std::optional<Process>& process, const Context& context) {
   if (!process) return {Liveness::unknown, "no process to watch; only its time counts"};
   return context.verdicts.of(*process);
@@ -22,7 +26,7 @@ const std::optional<Process>& process_of(const Ticket& ticket) {
 EndCause lapse(const Lease& lease, Time now, const Context& context) {
   if (lease.recalled_at && now >= *lease.recalled_at) return EndCause::recalled;
   if (lease.idle_at && now >= *lease.idle_at) return EndCause::idle;
-  const Liveness liveness = verdict_on(lease.holder, context).liveness;
+  const Liveness liveness = liveness_of(lease.holder.process, context);
   if (liveness == Liveness::dead) return EndCause::owner_dead;
   if (now < lease.expires_at) return EndCause::none;
   if (!lease.attended || liveness != Liveness::alive) return EndCause::expired;
@@ -31,7 +35,7 @@ EndCause lapse(const Lease& lease, Time now, const Context& context) {
 
 EndCause lapse(const Ticket& ticket, Time now, const Context& context) {
   if (now >= ticket.wait_until) return EndCause::timed_out;
-  const Liveness liveness = verdict_on(process_of(ticket), context).liveness;
+  const Liveness liveness = liveness_of(process_of(ticket), context);
   if (liveness == Liveness::dead) return EndCause::owner_dead;
   const bool proven = liveness == Liveness::alive || now < ticket.proven_until;
   return proven ? EndCause::none : EndCause::owner_dead;

@@ -35,6 +35,9 @@ Time end_of_term(const Lease& lease, Time now);
 // only as long as a silent waiter counts.
 bool awaits_its_owner(const Lease& lease);
 
+Liveness liveness_of(const std::optional<Process>& process, const Context& context);
+
+// The same with what it is known from, for people.
 Verdict verdict_on(const std::optional<Process>& process, const Context& context);
 Verdict verdict_on(const Holder& holder, const Context& context);
 

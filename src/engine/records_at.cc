@@ -23,17 +23,20 @@ std::vector<Record> each_once(const std::vector<Scope>& scopes, const Look& look
 
 }  // namespace
 
-std::vector<Lease> by_path(std::vector<Lease> leases) {
-  // A lease is large, and an owner may have a hundred thousand: each is moved once.
+std::vector<Lease*> order_by_path(std::vector<Lease>& leases) {
   std::vector<Lease*> order;
   order.reserve(leases.size());
   for (Lease& lease : leases) order.push_back(&lease);
   std::ranges::sort(order, {}, [](const Lease* lease) {
     return std::tie(lease->path, lease->subtree, lease->holder.owner, lease->token, lease->id);
   });
+  return order;
+}
+
+std::vector<Lease> by_path(std::vector<Lease> leases) {
   std::vector<Lease> sorted;
-  sorted.reserve(order.size());
-  for (Lease* lease : order) sorted.push_back(std::move(*lease));
+  sorted.reserve(leases.size());
+  for (Lease* lease : order_by_path(leases)) sorted.push_back(std::move(*lease));
   return sorted;
 }
 

@@ -13,6 +13,8 @@ namespace leasehold {
 // Leases in an order that an answer can have: by path, then by owner. That of a store is its own affair, and
 // must not show.
 std::vector<Lease> by_path(std::vector<Lease> leases);
+// Where each of them is, in that order: a lease is large to move.
+std::vector<Lease*> order_by_path(std::vector<Lease>& leases);
 
 // Active leases, and pending tickets, that overlap any of the scopes; each once, in no particular order.
 std::vector<Lease> leases_at(View& view, const std::vector<Scope>& scopes);

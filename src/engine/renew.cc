@@ -7,6 +7,7 @@
 #include "engine/ledger.h"
 #include "engine/live.h"
 #include "engine/ownership.h"
+#include "engine/records_at.h"
 #include "engine/selection.h"
 #include "engine/validate.h"
 #include "util/utf8.h"
@@ -43,12 +44,47 @@ Outcome renew_one(Ledger& ledger, const RenewRequest& request, const std::option
   }
   lease->expires_at = end_of_term(*lease, ledger.now());
   lease->last_heartbeat_at = ledger.now();
-  // Who renews all its owner has does not know of each; what another process of the owner holds stays that
-  // one's.
-  if (!request.which.all || !lease->holder.process) take_process(lease->holder, request.caller.holder);
   ++lease->renewal_count;
   outcome.lease = std::move(lease);
   return outcome;
+}
+
+std::vector<Outcome> renew_named(Ledger& ledger, const RenewRequest& request,
+                                 const std::optional<CheckedTtl>& ttl) {
+  std::vector<Outcome> outcomes;
+  for (Target& target : select(ledger.transaction(), request.caller, request.which))
+    outcomes.push_back(renew_one(ledger, request, ttl, target));
+  for (Outcome& outcome : outcomes) {
+    if (outcome.error) continue;
+    take_process(outcome.lease->holder, request.caller.holder);
+    ledger.extend(*outcome.lease, {});
+  }
+  return outcomes;
+}
+
+// An owner may have a hundred thousand: they are answered by path, but written as the store has them, and in
+// place, so that they are answered as they are stored.
+std::vector<Outcome> renew_all(Ledger& ledger, const RenewRequest& request,
+                               const std::optional<CheckedTtl>& ttl) {
+  std::vector<Lease> leases = own_leases(ledger.transaction(), request.caller, request.which);
+  std::vector<Outcome> outcomes;
+  outcomes.reserve(leases.size());
+  std::vector<Lease*> renewed(leases.size());
+  for (Lease* lease : order_by_path(leases)) {
+    Target target = {lease->path, std::move(*lease)};
+    Outcome& outcome = outcomes.emplace_back(renew_one(ledger, request, ttl, target));
+    if (outcome.error) continue;
+    // Who renews all its owner has does not know of each; what another process of the owner holds stays that
+    // one's.
+    if (Holder& holder = outcome.lease->holder; !holder.process) {
+      take_process(holder, request.caller.holder);
+      if (holder.process) ledger.amend(*outcome.lease);
+    }
+    renewed[static_cast<std::size_t>(lease - leases.data())] = &*outcome.lease;
+  }
+  std::erase(renewed, nullptr);
+  ledger.extend_all(request.caller.holder.owner, renewed);
+  return outcomes;
 }
 
 }  // namespace
@@ -64,21 +100,8 @@ Result<Outcomes> renew(Transaction& transaction, const Context& context, const R
   }
 
   Ledger ledger(transaction, context);
-  Outcomes answer;
-  std::vector<Target> targets = select(transaction, request.caller, request.which);
-  answer.outcomes.reserve(targets.size());
-  for (Target& target : targets) answer.outcomes.push_back(renew_one(ledger, request, ttl, target));
-  // Written in place, so that they are answered as they are stored: an owner may have a hundred thousand.
-  std::vector<Lease*> renewed;
-  renewed.reserve(answer.outcomes.size());
-  for (Outcome& outcome : answer.outcomes) {
-    if (!outcome.error) renewed.push_back(&*outcome.lease);
-  }
-  if (request.which.all) {
-    ledger.extend_all(request.caller.holder.owner, std::move(renewed));
-  } else {
-    for (Lease* lease : renewed) ledger.extend(*lease, {});
-  }
+  Outcomes answer = {.outcomes = request.which.all ? renew_all(ledger, request, ttl)
+                                                   : renew_named(ledger, request, ttl)};
   settle(ledger);
   answer.notices = take_notices(transaction, request.caller.holder.owner);
   return answer;

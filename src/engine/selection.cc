@@ -90,6 +90,12 @@ Footprint footprint_of(const std::string& workspace, const Owner& owner, const S
   return footprint;
 }
 
+std::vector<Lease> own_leases(View& view, const Caller& caller, const Selection& which) {
+  std::vector<Lease> found = view.leases(filter_of_own(caller, which));
+  std::erase_if(found, [&](const Lease& lease) { return !owns(caller, lease.holder.owner); });
+  return found;
+}
+
 std::vector<Target> select(View& view, const Caller& caller, const Selection& which) {
   std::vector<Target> targets;
   for (const LeaseId& id : without_repeats(which.ids)) targets.push_back({id.text, view.lease(id)});
@@ -98,11 +104,9 @@ std::vector<Target> select(View& view, const Caller& caller, const Selection& wh
   }
   if (!which.ids.empty() || !which.paths.empty()) return targets;
 
-  std::vector<Lease> found = by_path(view.leases(filter_of_own(caller, which)));
+  std::vector<Lease> found = own_leases(view, caller, which);
   targets.reserve(found.size());
-  for (Lease& lease : found) {
-    if (owns(caller, lease.holder.owner)) targets.push_back({lease.path, std::move(lease)});
-  }
+  for (Lease* lease : order_by_path(found)) targets.push_back({lease->path, std::move(*lease)});
   return targets;
 }
 

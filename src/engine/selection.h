@@ -25,11 +25,14 @@ Result<void> check_selection(const Selection& which, const Policy& policy);
 // the caller where the selection leaves that open; ownership is still to be asked for each.
 Filter filter_of_own(const Caller& caller, const Selection& which);
 
+// Those leases, as the store has them.
+std::vector<Lease> own_leases(View& view, const Caller& caller, const Selection& which);
+
 // What a selection reads, as far as it is known beforehand.
 Footprint footprint_of(const std::string& workspace, const Owner& owner, const Selection& which);
 
 // The leases a caller means. By id or path, each name gives at least one target, if only to say that
-// there is none; the other ways give the caller's own active leases that match.
+// there is none; the other ways give the caller's own active leases that match, by path.
 std::vector<Target> select(View& view, const Caller& caller, const Selection& which);
 
 // The active leases an operator means, whoever owns them.

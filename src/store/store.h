@@ -101,6 +101,9 @@ class Transaction : public View {
 
   // Inserts, or replaces the record with the same id.
   virtual void put(const Lease& lease) = 0;
+  // The same for a lease that is there and has nothing new but its term: expires_at, ttl, last_heartbeat_at,
+  // updated_at and renewal_count. An owner may extend a hundred thousand.
+  virtual void extend(const Lease& lease) { put(lease); }
   virtual void put(const Ticket& ticket) = 0;
   virtual void put(const Answer& answer) = 0;
   virtual void put(const Notice& notice) = 0;

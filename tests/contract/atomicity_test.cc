@@ -1,4 +1,6 @@
 // All of a body's writes, or none.
+#include <fmt/format.h>
+
 #include <stdexcept>
 
 #include "contract/store_contract.h"
@@ -187,6 +189,44 @@ TEST_P(StoreContract, ALaterWriteOfTheSameBodyWins) {
     EXPECT_EQ(view.lease(lease_id(1)).value().renewal_count, 1);
     EXPECT_TRUE(view.leases_at({"/a", false}).empty());
     EXPECT_FALSE(view.last_lease(ann(), "/a"));
+  });
+}
+
+TEST_P(StoreContract, WhatIsExtendedHasItsNewTerm) {
+  constexpr int kLeases = 12;
+  const auto lease = [](int i) { return make_lease(i, fmt::format("/{}", i)); };
+  const auto extended = [&](int i) {
+    Lease renewed = lease(i);
+    renewed.expires_at += 1h;
+    renewed.ttl += 1h;
+    renewed.last_heartbeat_at += 1min;
+    renewed.updated_at += 1min;
+    ++renewed.renewal_count;
+    return renewed;
+  };
+  commit([&](Transaction& transaction) {
+    for (int i = 0; i < kLeases; ++i) transaction.put(lease(i));
+  });
+  const auto extend_all = [&](Transaction& transaction) {
+    EXPECT_EQ(transaction.leases({}).size(), static_cast<std::size_t>(kLeases));
+    for (int i = 0; i < kLeases; ++i) transaction.extend(extended(i));
+    for (const int i : {1, kLeases - 1}) EXPECT_EQ(transaction.lease(lease_id(i)), extended(i));
+    EXPECT_TRUE(transaction.due(lease(0).expires_at, 10).leases.empty());
+    for (const int i : {2, kLeases - 2}) transaction.put(ended(extended(i), Status::released, clock.now()));
+  };
+
+  abort(extend_all);
+  look([&](View& view) {
+    for (const int i : {1, 2, kLeases - 2, kLeases - 1}) EXPECT_EQ(view.lease(lease_id(i)), lease(i));
+    EXPECT_EQ(view.due(lease(0).expires_at, kLeases).leases.size(), static_cast<std::size_t>(kLeases));
+  });
+
+  commit(extend_all);
+  look([&](View& view) {
+    for (const int i : {1, kLeases - 1}) EXPECT_EQ(view.lease(lease_id(i)), extended(i));
+    for (const int i : {2, kLeases - 2}) EXPECT_EQ(view.lease(lease_id(i))->status, Status::released);
+    EXPECT_TRUE(view.due(lease(0).expires_at, 10).leases.empty());
+    EXPECT_EQ(view.lease_count(ann()), static_cast<std::size_t>(kLeases - 2));
   });
 }
 

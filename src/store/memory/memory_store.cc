@@ -139,6 +139,10 @@ class MemoryTransaction final : public Transaction {
     auto before = tables_.set_lease(lease.id, Tables::StoredLease{.lease = lease});
     undo_.emplace_back([this, id = lease.id, before = std::move(before)] { tables_.set_lease(id, before); });
   }
+  void extend(const Lease& lease) override {
+    const Tables::Term before = tables_.set_term(lease.id, Tables::Term(lease));
+    undo_.emplace_back([this, id = lease.id, before] { tables_.set_term(id, before); });
+  }
   void put(const Ticket& ticket) override {
     auto before = tables_.set_ticket(ticket.id, ticket);
     undo_.emplace_back(

@@ -42,13 +42,6 @@ void update(std::set<Value>& index, const Value& value, bool insert) {
 
 }  // namespace
 
-// As a renewal leaves it: every index but that of deadlines stays as it is.
-bool Tables::only_time_changes(const StoredLease& before, const StoredLease& after) {
-  return before.lease.status == Status::active && after.lease.status == Status::active &&
-         before.lease.path == after.lease.path && before.lease.holder.owner == after.lease.holder.owner &&
-         before.insertion == after.insertion;
-}
-
 void Tables::index(const StoredLease& stored, bool insert) {
   const Lease& lease = stored.lease;
   if (lease.status == Status::active) {
@@ -101,11 +94,6 @@ std::optional<Tables::StoredLease> Tables::set_lease(const LeaseId& id, std::opt
 // Leaves what was there before in `value`. Most often a lease is renewed or ends, and most indexes stay.
 void Tables::replace(StoredLease& stored, StoredLease& value) {
   if (value.insertion == 0) value.insertion = stored.insertion;
-  if (only_time_changes(stored, value)) {
-    update(active_by_deadline_, {earliest_deadline(stored.lease), stored.lease.id}, false);
-    update(active_by_deadline_, {earliest_deadline(value.lease), stored.lease.id}, true);
-    return std::swap(stored, value);
-  }
   const bool stays = stored.insertion == value.insertion && stored.lease.path == value.lease.path &&
                      is_or_was_held(stored.lease) == is_or_was_held(value.lease);
   index(stored, false);
@@ -113,6 +101,20 @@ void Tables::replace(StoredLease& stored, StoredLease& value) {
   std::swap(stored, value);
   index(stored, true);
   if (!stays) index_held(stored, true);
+}
+
+Tables::Term Tables::set_term(const LeaseId& id, const Term& term) {
+  Lease& lease = leases_.at(id).lease;
+  auto deadline = active_by_deadline_.extract({earliest_deadline(lease), id});
+  Term before(lease);
+  lease.expires_at = term.expires_at;
+  lease.last_heartbeat_at = term.last_heartbeat_at;
+  lease.updated_at = term.updated_at;
+  lease.ttl = term.ttl;
+  lease.renewal_count = term.renewal_count;
+  deadline.value().first = earliest_deadline(lease);
+  active_by_deadline_.insert(std::move(deadline));
+  return before;
 }
 
 std::optional<Ticket> Tables::set_ticket(const GroupId& id, std::optional<Ticket> value) {

@@ -25,7 +25,24 @@ class Tables {
     std::uint64_t insertion = 0;
   };
 
+  // What a renewal changes.
+  struct Term {
+    explicit Term(const Lease& lease)
+        : expires_at(lease.expires_at),
+          last_heartbeat_at(lease.last_heartbeat_at),
+          updated_at(lease.updated_at),
+          ttl(lease.ttl),
+          renewal_count(lease.renewal_count) {}
+
+    Time expires_at;
+    Time last_heartbeat_at;
+    Time updated_at;
+    Duration ttl;
+    int renewal_count;
+  };
+
   std::optional<StoredLease> set_lease(const LeaseId& id, std::optional<StoredLease> value);
+  Term set_term(const LeaseId& id, const Term& term);  // Of an active lease.
   std::optional<Ticket> set_ticket(const GroupId& id, std::optional<Ticket> value);
   std::optional<Answer> set_answer(const Owner& owner, const std::string& key, std::optional<Answer> value);
   std::optional<Contention> set_contention(const Owner& owner, const std::string& path,
@@ -69,7 +86,6 @@ class Tables {
   static std::vector<RecordId> candidates(const ByPath<RecordId>& index, const Scope& scope);
 
   std::optional<Lease> last_lease(const Filter& whose, const std::string& path) const;
-  static bool only_time_changes(const StoredLease& before, const StoredLease& after);
   void replace(StoredLease& stored, StoredLease& value);
   void index(const StoredLease& stored, bool insert);
   void index_held(const StoredLease& stored, bool insert);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "store/sqlite/gathered_log.h"
 #include "store/sqlite/lock_holder.h"
 
 namespace leasehold::sqlite {
@@ -204,6 +205,11 @@ Query Connection::query(const char* sql) {
 
 void Connection::execute(const char* sql) {
   if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) throw_failure(handle_);
+}
+
+void Connection::commit() {
+  const GatheredLog together(log_file(), gathered_);
+  query("COMMIT").run();
 }
 
 void Connection::checkpoint() {

@@ -73,6 +73,8 @@ class Connection {
   Query query(const char* sql);
   // For what is said once: schema changes, pragmas.
   void execute(const char* sql);
+  // Ends a transaction that may have written.
+  void commit();
 
   sqlite3* handle() { return handle_; }
   const std::string& path() const { return path_; }
@@ -109,6 +111,7 @@ class Connection {
   const bool is_alone_;
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
   int log_pages_ = 0;
+  std::string gathered_;  // What commits write is put together here.
 };
 
 // For the calling thread: how long SQLite may wait for another process from now on. Of itself it waits ten

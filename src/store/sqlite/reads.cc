@@ -22,6 +22,9 @@ std::optional<Record> first(Query& query, Record (*read)(Query&)) {
   return read(query);
 }
 
+// An owner may have a hundred thousand leases.
+constexpr std::size_t kRemembered = 1'000;
+
 // Everything below a path lies in this range of texts: '0' comes right after '/'.
 std::string end_of_range(std::string prefix) {
   prefix.back() = '0';
@@ -71,15 +74,17 @@ SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspa
   wall_ = clock.wall();
 }
 
-Lease SqliteTransaction::read_and_remember(Query& row) {
-  Lease lease = read_lease(row);
-  leases_.insert_or_assign(lease.id.text, lease);
-  return lease;
+void SqliteTransaction::remember(const Lease& lease) {
+  if (leases_.size() < kRemembered) {
+    leases_.insert_or_assign(lease.id.text, lease);
+  } else {
+    remembers_all_ = false;
+  }
 }
 
 std::vector<Lease> SqliteTransaction::all_leases(Query& query) {
   std::vector<Lease> leases;
-  while (query.step()) leases.push_back(read_and_remember(query));
+  while (query.step()) remember(leases.emplace_back(read_lease(query)));
   return leases;
 }
 
@@ -153,9 +158,15 @@ const Ticket& SqliteTransaction::read_ticket_once(Query& row) {
 
 std::optional<Lease> SqliteTransaction::lease(const LeaseId& id) {
   if (const auto known = leases_.find(id.text); known != leases_.end()) return known->second;
+  std::optional<Lease> found = read(id);
+  if (found) remember(*found);
+  return found;
+}
+
+std::optional<Lease> SqliteTransaction::read(const LeaseId& id) {
   Query query = connection_.query("SELECT " LEASE_COLUMNS " FROM leases WHERE id = ? AND workspace = ?");
   if (!query.bind_all(id.text, workspace_).step()) return std::nullopt;
-  return read_and_remember(query);
+  return read_lease(query);
 }
 
 std::optional<Ticket> SqliteTransaction::ticket(const GroupId& id) {
@@ -183,8 +194,9 @@ std::optional<Lease> SqliteTransaction::newest_at(const std::string& path, const
                                   " AND status NOT IN ('pending', 'failed') ORDER BY rowid DESC LIMIT 1");
   query.bind_all(path, session_id, workspace_);
   bind_if_any(query, agent_id);
-  if (!query.step()) return std::nullopt;
-  return read_and_remember(query);
+  std::optional<Lease> newest = first(query, read_lease);
+  if (newest) remember(*newest);
+  return newest;
 }
 
 std::vector<std::string> SqliteTransaction::agents_in(const std::string& session_id) {

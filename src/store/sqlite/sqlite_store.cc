@@ -116,7 +116,7 @@ Result<SqliteStore::Opened> SqliteStore::try_connect(bool alone) const {
   (*connection)->execute(options_.durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   (*connection)
       ->execute(
-          "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -64000;"
+          "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -64000; PRAGMA cache_spill = 32768;"
           "PRAGMA journal_size_limit = 67108864");
   const auto version = version_of(**connection);
   if (!version) return fail(version.error());
@@ -198,7 +198,7 @@ Result<std::vector<GroupId>> SqliteStore::write(Connection& connection, const Fo
   if (auto done = body(transaction); !done) return fail(done.error());
   std::vector<GroupId> bells = transaction.finish();
   try {
-    connection.query("COMMIT").run();
+    connection.commit();
   } catch (const Failure& failure) {
     if ((failure.sqlite_code & 0xff) != SQLITE_IOERR) throw;
     // The log may hold all of it, or not: whoever reads it next will know.
@@ -286,7 +286,7 @@ Result<void> SqliteStore::commit(Group& group) {
     const Rollback otherwise(*group.connection);
     try {
       if (group.failure) throw *group.failure;
-      group.connection->query("COMMIT").run();
+      group.connection->commit();
     } catch (const Failure& failure) {
       if (!group.failure && (failure.sqlite_code & 0xff) == SQLITE_IOERR)
         return fail(Code::outcome_unknown,

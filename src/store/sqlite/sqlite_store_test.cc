@@ -46,6 +46,35 @@ TEST(SqliteStore, ThreadsThatReadAndWriteDoNotDisturbEachOther) {
   look(*store, [](View& view) { EXPECT_EQ(view.leases({}).size(), 500U); });
 }
 
+// A transaction remembers only so many of the leases it read.
+TEST(SqliteStore, OfManyLeasesEachIsWrittenAsItIs) {
+  constexpr int kLeases = 1'200;
+  const SqlitePlace place;
+  const auto store = place.open();
+  commit(*store, [&](Transaction& transaction) {
+    for (int i = 0; i < kLeases; ++i) transaction.put(make_lease(i, fmt::format("/{}", i)));
+  });
+
+  commit(*store, [&](Transaction& transaction) {
+    for (Lease& lease : transaction.leases({})) {
+      lease.renewal_count = 7;
+      transaction.extend(lease);
+      EXPECT_EQ(transaction.lease(lease.id), lease);
+    }
+    for (Lease& lease : transaction.leases({})) {
+      lease.reason = "changed";
+      transaction.put(lease);
+      EXPECT_EQ(transaction.lease(lease.id), lease);
+    }
+  });
+
+  look(*store, [](View& view) {
+    const std::vector<Lease> leases = view.leases({});
+    EXPECT_EQ(leases.size(), static_cast<std::size_t>(kLeases));
+    for (const Lease& lease : leases) EXPECT_TRUE(lease.renewal_count == 7 && lease.reason == "changed");
+  });
+}
+
 TEST(SqliteStore, TheLogIsKeptShort) {
   const SqlitePlace place;
   SqliteOptions options = place.options();

@@ -47,6 +47,7 @@ class SqliteTransaction final : public Transaction {
 
   Token next_token() override;
   void put(const Lease& lease) override;
+  void extend(const Lease& lease) override;
   void put(const Ticket& ticket) override;
   void put(const Answer& answer) override;
   void put(const Notice& notice) override;
@@ -70,7 +71,8 @@ class SqliteTransaction final : public Transaction {
     std::uint64_t last_token = 0;
   };
 
-  Lease read_and_remember(Query& row);
+  std::optional<Lease> read(const LeaseId& id);
+  void remember(const Lease& lease);
   std::vector<Lease> all_leases(Query& query);
   std::vector<Ticket> all_tickets(Query& query);
   std::set<std::string> find_waiting(const Scope& scope);
@@ -107,6 +109,7 @@ class SqliteTransaction final : public Transaction {
   // What was read or written so far. A decision reads a lease before and after it writes it, and reads the
   // waiters of a queue again and again.
   std::unordered_map<std::string, Lease> leases_;
+  bool remembers_all_ = true;  // Else there were too many leases.
   std::unordered_map<std::string, Ticket> tickets_;
   std::map<Scope, std::set<std::string>> waiting_at_;  // Ids of tickets; all are in `tickets_`.
   std::vector<GroupId> bells_;

@@ -87,6 +87,8 @@ void SqliteTransaction::count_in(const Lease& lease) {
 void SqliteTransaction::put(const Lease& lease) {
   if (const auto known = leases_.find(lease.id.text); known != leases_.end())
     return update(known->second, lease);
+  std::optional<Lease> stored = remembers_all_ ? std::nullopt : read(lease.id);
+  if (stored) return update(*stored, lease);
   // Most often nobody read it because it is new.
   write(lease, kInsertLease);
   if (connection_.changes() == 1) {
@@ -94,8 +96,15 @@ void SqliteTransaction::put(const Lease& lease) {
     leases_.emplace(lease.id.text, lease);
     return;
   }
-  if (!this->lease(lease.id)) throw_corrupt("the id of another workspace's lease");
-  update(leases_.at(lease.id.text), lease);
+  stored = read(lease.id);
+  if (!stored) throw_corrupt("the id of another workspace's lease");
+  update(*stored, lease);
+}
+
+void SqliteTransaction::extend(const Lease& lease) {
+  if (const auto known = leases_.find(lease.id.text); known != leases_.end())
+    return update(known->second, lease);
+  write_term(lease);
 }
 
 void SqliteTransaction::update(Lease& stored, const Lease& lease) {
