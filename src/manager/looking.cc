@@ -62,15 +62,21 @@ Result<Board> LeaseManager::board(const Listing& listing) {
   const Footprint footprint = {.workspace = workspace_, .scopes = scopes};
   return look<Board>(footprint, [&](View& view, const Context& context) -> Result<Board> {
     Board board = {.now = view.now(), .wall = view.wall()};
-    const auto add = [&](const Lease& lease, bool live) {
-      board.rows.push_back({lease, verdict_on(lease.holder, context), live});
+    const auto add = [&](Lease lease, bool live) {
+      Verdict verdict = verdict_on(lease.holder, context);
+      board.rows.push_back({std::move(lease), std::move(verdict), live});
     };
-    for (const Lease& lease : by_path(scopes.empty() ? view.leases(filter) : leases_at(view, scopes))) {
-      if (matches(lease.holder, filter)) add(lease, lapse(lease, view.now(), context) == EndCause::none);
+    std::vector<Lease> leases = scopes.empty() ? view.leases(filter) : leases_at(view, scopes);
+    board.rows.reserve(leases.size());
+    for (Lease* lease : order_by_path(leases)) {
+      if (!matches(lease->holder, filter)) continue;
+      const bool live = lapse(*lease, view.now(), context) == EndCause::none;
+      add(std::move(*lease), live);
     }
     std::vector<Ticket> tickets = scopes.empty() ? view.tickets(filter) : tickets_at(view, scopes);
     std::erase_if(tickets,
                   [&](const Ticket& ticket) { return !matches(ticket.request.caller.holder, filter); });
+    const bool has_waiters = !tickets.empty();
     for (const Ticket& ticket : in_order(view, context, std::move(tickets))) {
       const bool live = lapse(ticket, view.now(), context) == EndCause::none;
       for (const LeaseId& id : ticket.leases) {
@@ -78,7 +84,10 @@ Result<Board> LeaseManager::board(const Listing& listing) {
         if (lease && overlaps_any(scopes, lease->scope())) add(*lease, live);
       }
     }
-    std::ranges::stable_sort(board.rows, {}, [](const BoardRow& row) { return row.lease.path; });
+    if (has_waiters) {
+      std::ranges::stable_sort(board.rows, {},
+                               [](const BoardRow& row) -> const std::string& { return row.lease.path; });
+    }
     return board;
   });
 }

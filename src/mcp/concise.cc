@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "util/rfc3339.h"
+
 namespace leasehold::mcp {
 namespace {
 
@@ -44,7 +46,61 @@ void shorten(json::value& value) {
   }
 }
 
+void add_text(json::object& object, std::string_view name, std::string_view text) {
+  if (!text.empty()) object[name] = text;
+}
+
+void add_texts(json::object& object, std::string_view name, const std::vector<std::string>& texts) {
+  if (!texts.empty()) object[name] = json::array(texts.begin(), texts.end());
+}
+
+void add_time(json::object& object, std::string_view name, std::optional<Time> then, const Board& board) {
+  if (then && *then != kForever) object[name] = to_rfc3339(wall_time(*then, board.now, board.wall));
+}
+
+// Most have no more members; then an object needs no table of its names.
+constexpr std::size_t kMembersOfALease = 18;
+
+json::object concise_row(const BoardRow& row, const Board& board) {
+  const Lease& lease = row.lease;
+  json::object result;
+  result.reserve(kMembersOfALease);
+  result["id"] = lease.id.text;
+  result["path"] = lease.path;
+  result["subtree"] = lease.subtree;
+  result["mode"] = word(lease.mode);
+  result["status"] = word(lease.status);
+  result["token"] = lease.token.value;
+  if (lease.ended_by != EndCause::none) result["ended_by"] = word(lease.ended_by);
+  add_text(result, "agent_id", lease.holder.owner.agent_id);
+  add_text(result, "session_id", lease.holder.owner.session_id);
+  add_text(result, "pr_id", lease.holder.pr_id);
+  if (lease.holder.process) result["process"] = json::object{{"pid", lease.holder.process->pid}};
+  add_time(result, "acquired_at", lease.acquired_at, board);
+  add_time(result, "expires_at", lease.expires_at, board);
+  add_time(result, "last_heartbeat_at", lease.last_heartbeat_at, board);
+  add_time(result, "idle_at", lease.idle_at, board);
+  add_time(result, "recalled_at", lease.recalled_at, board);
+  result["ttl_ms"] = lease.ttl.count();
+  add_text(result, "reason", lease.reason);
+  add_texts(result, "paired_with", lease.paired_with);
+  add_texts(result, "pairs", lease.pairs);
+  add_text(result, "rule", lease.rule);
+  json::object& verdict = result["verdict"].emplace_object();
+  verdict["liveness"] = word(row.verdict.liveness);
+  add_text(verdict, "evidence", row.verdict.evidence);
+  result["live"] = row.live;
+  return result;
+}
+
 }  // namespace
+
+json::object concise_board(const Board& board) {
+  json::array rows;
+  rows.reserve(board.rows.size());
+  for (const BoardRow& row : board.rows) rows.push_back(concise_row(row, board));
+  return {{"at", to_rfc3339(board.wall)}, {"leases", std::move(rows)}};
+}
 
 json::object concise(json::object document) {
   for (auto& member : document) shorten(member.value());

@@ -2,8 +2,8 @@
 
 #include "engine/ownership.h"
 #include "mcp/arguments.h"
+#include "mcp/concise.h"
 #include "model/scope.h"
-#include "wire/answer_json.h"
 
 namespace leasehold::mcp {
 namespace {
@@ -65,7 +65,7 @@ Result<ToolAnswer> status_tool(const ToolCall& call) {
   // Whoever is in the way counts, whomever else was asked about.
   const auto everybody = asked->agent && !wanted->empty() ? client->board({.paths = *wanted}) : board;
   if (!everybody) return fail(everybody.error());
-  ToolAnswer answer = {.document = board_json(*board)};
+  ToolAnswer answer = {.document = concise_board(*board), .is_concise = true};
   answer.document["you"] = you(caller);
   json::array paths;
   for (const std::string& key : *wanted)

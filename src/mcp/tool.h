@@ -25,6 +25,7 @@ struct ToolAnswer {
   json::object document;  // As `lease --json` says it.
   bool is_error = false;  // Refused: the document has the code, the evidence and the next step.
   std::vector<LeaseId> granted = {};
+  bool is_concise = false;  // It has nothing that only programs ask for.
 };
 
 struct Tool {

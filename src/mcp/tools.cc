@@ -182,7 +182,8 @@ json::object call_tool(const Tool& tool, const ToolCall& call, std::vector<Lease
     answered = ToolAnswer{.document = {{"error", std::move(error)}}, .is_error = true};
   }
   granted = std::move(answered->granted);
-  json::object document = concise(std::move(answered->document));
+  json::object document =
+      answered->is_concise ? std::move(answered->document) : concise(std::move(answered->document));
   name_tools(document);
   json::array content = {{{"type", "text"}, {"text", json::serialize(document)}}};
   return {{"content", std::move(content)},

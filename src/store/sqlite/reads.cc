@@ -22,7 +22,7 @@ std::optional<Record> first(Query& query, Record (*read)(Query&)) {
   return read(query);
 }
 
-// An owner may have a hundred thousand leases.
+// Read at once. An owner may have a hundred thousand leases.
 constexpr std::size_t kRemembered = 1'000;
 
 // Everything below a path lies in this range of texts: '0' comes right after '/'.
@@ -53,8 +53,9 @@ void bind_filter(Query& query, const Filter& filter) {
 
 }  // namespace
 
-SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspace, const StoreClock& clock)
-    : connection_(connection), workspace_(std::move(workspace)) {
+SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspace, const StoreClock& clock,
+                                     bool writes)
+    : connection_(connection), workspace_(std::move(workspace)), remembers_all_(writes) {
   Query query = connection_.query(
       "SELECT boot_sequence, last_sequence, last_token,"
       " EXISTS (SELECT 1 FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = ?1 AND status = "
@@ -74,17 +75,16 @@ SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspa
   wall_ = clock.wall();
 }
 
-void SqliteTransaction::remember(const Lease& lease) {
-  if (leases_.size() < kRemembered) {
-    leases_.insert_or_assign(lease.id.text, lease);
-  } else {
-    remembers_all_ = false;
-  }
+void SqliteTransaction::remember(const std::vector<Lease>& leases) {
+  remembers_all_ &= leases.size() <= kRemembered;
+  if (!remembers_all_) return;
+  for (const Lease& lease : leases) leases_.insert_or_assign(lease.id.text, lease);
 }
 
 std::vector<Lease> SqliteTransaction::all_leases(Query& query) {
   std::vector<Lease> leases;
-  while (query.step()) remember(leases.emplace_back(read_lease(query)));
+  while (query.step()) leases.push_back(read_lease(query));
+  remember(leases);
   return leases;
 }
 
@@ -159,7 +159,7 @@ const Ticket& SqliteTransaction::read_ticket_once(Query& row) {
 std::optional<Lease> SqliteTransaction::lease(const LeaseId& id) {
   if (const auto known = leases_.find(id.text); known != leases_.end()) return known->second;
   std::optional<Lease> found = read(id);
-  if (found) remember(*found);
+  if (found) remember({*found});
   return found;
 }
 
@@ -195,7 +195,7 @@ std::optional<Lease> SqliteTransaction::newest_at(const std::string& path, const
   query.bind_all(path, session_id, workspace_);
   bind_if_any(query, agent_id);
   std::optional<Lease> newest = first(query, read_lease);
-  if (newest) remember(*newest);
+  if (newest) remember({*newest});
   return newest;
 }
 

@@ -371,7 +371,7 @@ Result<void> SqliteStore::view(const Footprint& footprint, const Look& body) {
   if (Group* group = group_here(); group != nullptr && group->connection && !group->failure) {
     // What was written in this group is seen only there.
     try {
-      SqliteTransaction transaction(*group->connection, footprint.workspace, clock_);
+      SqliteTransaction transaction(*group->connection, footprint.workspace, clock_, false);
       return body(transaction);
     } catch (const Failure& failure) {
       group->failure = failure;
@@ -386,7 +386,7 @@ Result<void> SqliteStore::view(const Footprint& footprint, const Look& body) {
     {
       const Rollback otherwise(**connection);
       (*connection)->query("BEGIN").run();
-      SqliteTransaction transaction(**connection, footprint.workspace, clock_);
+      SqliteTransaction transaction(**connection, footprint.workspace, clock_, false);
       done = body(transaction);
       (*connection)->query("COMMIT").run();
     }

@@ -18,7 +18,8 @@ namespace leasehold::sqlite {
 class SqliteTransaction final : public Transaction {
  public:
   // Takes the snapshot that all reads see. Throws Failure.
-  SqliteTransaction(Connection& connection, std::string workspace, const StoreClock& clock);
+  SqliteTransaction(Connection& connection, std::string workspace, const StoreClock& clock,
+                    bool writes = true);
 
   // Writes what is kept back until the end: the numbers that only rise, and the counts. Call it last,
   // before the commit. Returns the bells to ring after it.
@@ -72,7 +73,7 @@ class SqliteTransaction final : public Transaction {
   };
 
   std::optional<Lease> read(const LeaseId& id);
-  void remember(const Lease& lease);
+  void remember(const std::vector<Lease>& leases);
   std::vector<Lease> all_leases(Query& query);
   std::vector<Ticket> all_tickets(Query& query);
   std::set<std::string> find_waiting(const Scope& scope);
@@ -109,7 +110,7 @@ class SqliteTransaction final : public Transaction {
   // What was read or written so far. A decision reads a lease before and after it writes it, and reads the
   // waiters of a queue again and again.
   std::unordered_map<std::string, Lease> leases_;
-  bool remembers_all_ = true;  // Else there were too many leases.
+  bool remembers_all_;  // Else there are too many leases, or it only looks.
   std::unordered_map<std::string, Ticket> tickets_;
   std::map<Scope, std::set<std::string>> waiting_at_;  // Ids of tickets; all are in `tickets_`.
   std::vector<GroupId> bells_;
