@@ -44,8 +44,8 @@ json::value id_in(std::string_view text) {
     }
     if (c == '{' || c == '[') ++depth;
     if (c == '}' || c == ']') --depth;
-    is_id_next =
-        depth == 1 && part == "\"id\"" && text.find_first_not_of(" \t\r\n", at) == text.find(':', at);
+    const std::size_t next = text.find_first_not_of(" \t\r\n", at);
+    is_id_next = depth == 1 && part == "\"id\"" && next < text.size() && text[next] == ':';
   }
   return nullptr;
 }
