@@ -53,7 +53,11 @@ HookAnswer told(const Result<T>& result) {
 }  // namespace
 
 HookCall::HookCall(HookHost host, std::string_view payload, std::string cwd, const Variables& variables)
-    : host_(host), event_(parse_hook(host, payload)), cwd_(std::move(cwd)), variables_(variables) {
+    : host_(host),
+      event_(parse_hook(host, payload)),
+      cwd_(std::move(cwd)),
+      started_in_(cwd_),
+      variables_(variables) {
   if (event_ && !event_->cwd.empty()) cwd_ = event_->cwd;
 }
 
@@ -147,13 +151,30 @@ Result<std::unique_ptr<OpenWorkspace>> HookCall::open(const std::string& place, 
   return open_workspace(options, *tree);
 }
 
+// Where the session works: a shell may have gone elsewhere, and reports come from there.
+const std::string& HookCall::project() const {
+  if (!project_.empty()) return project_;
+  const auto is_managed = [&](const std::string& place) {
+    const auto& tree = tree_of(place);
+    return tree && tree->managed;
+  };
+  project_ = cwd_;
+  if (is_managed(cwd_)) return project_;
+  for (const char* const name : {"CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "COPILOT_PROJECT_DIR"}) {
+    const char* const place = variables_(name);
+    if (place != nullptr && *place == '/' && is_managed(place)) return project_ = place;
+  }
+  if (started_in_ != cwd_ && is_managed(started_in_)) project_ = started_in_;
+  return project_;
+}
+
 SeenFiles& HookCall::seen_in(const std::string& folder) {
   return seen_.try_emplace(folder, folder, owner()).first->second;
 }
 
 // Null: there is no place for them.
 SeenFiles* HookCall::seen_files() {
-  const auto& tree = tree_of(cwd_);
+  const auto& tree = tree_of(project());
   const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
   return folder ? &seen_in(*folder) : nullptr;
 }
@@ -163,7 +184,7 @@ SeenFiles* HookCall::seen_files() {
 void HookCall::go_on() {
   SeenFiles* const seen = seen_files();
   if (seen == nullptr || !seen->is_stopped()) return;
-  const auto opened = open(cwd_, false);
+  const auto opened = open(project(), false);
   if (opened && (*opened)->client()->turn_started(owner())) seen->note_turn(false);
 }
 
@@ -206,7 +227,7 @@ HookAnswer HookCall::at_the_gate() {
 // Where it has leases besides the tree it works in. Its session may end in another tree than that of a
 // subagent.
 void HookCall::note_tree(const std::string& root) {
-  const auto& tree = tree_of(cwd_);
+  const auto& tree = tree_of(project());
   if (!tree || (tree->root == root && event_->subagent_id.empty())) return;
   SeenFiles* const seen = seen_files();
   if (seen == nullptr || seen->elsewhere().contains(root)) return;
@@ -265,7 +286,7 @@ std::optional<std::string> HookCall::change_since_seen(OpenWorkspace& workspace,
 
 // What a tool call left behind. Nothing that goes wrong here keeps anybody from working.
 HookAnswer HookCall::after() {
-  const auto& tree = tree_of(cwd_);
+  const auto& tree = tree_of(project());
   const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
   if (!folder) return {};
   SeenFiles& seen = seen_in(*folder);
@@ -277,7 +298,7 @@ HookAnswer HookCall::after() {
 }
 
 HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& seen) {
-  const auto opened = open(cwd_, false);
+  const auto opened = open(project(), false);
   if (!opened) return opened.error().code == Code::not_found ? HookAnswer{} : told(opened);
   const auto trespasses = find_trespasses(**opened, seen_folder, seen, owner());
   seen.note_command_ends();
@@ -329,8 +350,7 @@ HookAnswer give_back_by_name(Client& client, const Caller& caller) {
 // What happens besides writes, in every tree that it has something in. A store that is not there has nothing
 // to be told.
 HookAnswer HookCall::tell() {
-  const char* const project = variables_("CLAUDE_PROJECT_DIR");
-  if (const auto& tree = tree_of(cwd_); project != nullptr && (!tree || !tree->managed)) cwd_ = project;
+  cwd_ = project();
   std::set<std::string> places = {cwd_};
   if (SeenFiles* const seen = seen_files()) {
     for (const std::string& root : seen->elsewhere()) {

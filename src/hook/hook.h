@@ -44,6 +44,7 @@ class HookCall {
                                                const std::vector<std::string>& paths);
   HookAnswer after();
   HookAnswer after_command(const std::string& seen_folder, SeenFiles& seen);
+  const std::string& project() const;
   HookAnswer tell();
   HookAnswer tell(OpenWorkspace& workspace) const;
   void note_tree(const std::string& root);
@@ -62,7 +63,9 @@ class HookCall {
   const HookHost host_;
   Result<HookEvent> event_;
   std::string cwd_;
+  const std::string started_in_;
   const Variables& variables_;
+  mutable std::string project_;  // Empty: not looked for yet.
   // Each is looked for once: looking takes some twenty calls of the kernel.
   mutable std::map<std::string, Result<Workspace>> trees_;  // By place.
   std::map<std::string, SeenFiles> seen_;                   // By folder.

@@ -49,8 +49,8 @@ constexpr EventName kEvents[] = {
 constexpr std::string_view kBeforeTool[] = {"PreToolUse",           "BeforeTool",     "preToolUse",
                                             "beforeShellExecution", "beforeReadFile", "tool.execute.before"};
 
-constexpr std::string_view kAfterTool[] = {"PostToolUse", "PostToolUseFailure", "AfterTool", "postToolUse",
-                                           "tool.execute.after"};
+constexpr std::string_view kAfterTool[] = {"PostToolUse", "PostToolUseFailure", "AfterTool",
+                                           "postToolUse", "postToolUseFailure", "tool.execute.after"};
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -105,6 +105,10 @@ Report plain_report(HookHost host, const json::object& payload) {
                   .cwd = text(payload, "cwd")};
   report.tool = text(payload, "tool_name");
   report.arguments = &at(payload, "tool_input");
+  if (host == HookHost::copilot) {  // In VS Code.
+    if (report.event.event_name.empty()) report.event.event_name = text(payload, "hookEventName");
+    if (report.event.session_id.empty()) report.event.session_id = text(payload, "sessionId");
+  }
   if (host != HookHost::cursor) return report;
   if (report.event.session_id.empty()) report.event.session_id = text(payload, "session_id");
   if (report.event.cwd.empty()) report.event.cwd = first_of_list(payload, "workspace_roots");
@@ -175,7 +179,8 @@ Report copilot_report(const json::object& payload) {
     if (!error) report.arguments = report.own_arguments.get();
   }
   if (!report.tool.empty()) {
-    report.event.event_name = payload.contains("toolResult") ? "PostToolUse" : "PreToolUse";
+    const bool is_over = payload.contains("toolResult") || payload.contains("error");
+    report.event.event_name = is_over ? "PostToolUse" : "PreToolUse";
   } else if (payload.contains("prompt")) {
     report.event.event_name = "UserPromptSubmit";
   } else if (payload.contains("source")) {
@@ -202,7 +207,10 @@ Report read_report(HookHost host, const json::value& whole) {
     case HookHost::cline:
       return cline_report(payload);
     case HookHost::copilot:
-      return payload.contains("sessionId") ? copilot_report(payload) : plain_report(host, payload);
+      return payload.contains("sessionId") && !payload.contains("hook_event_name") &&
+                     !payload.contains("hookEventName")
+                 ? copilot_report(payload)
+                 : plain_report(host, payload);
     default:
       return plain_report(host, payload);
   }

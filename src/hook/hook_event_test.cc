@@ -51,6 +51,33 @@ TEST(HookEvent, PatchesOfCodex) {
   EXPECT_TRUE(shell.command.starts_with("cd sub && apply_patch"));
 }
 
+TEST(HookEvent, ToolsOfVsCode) {
+  const auto report = [](const std::string& event, const std::string& tool, const std::string& input) {
+    return fmt::format(
+        R"({{"timestamp":"2026-11-15T15:08:06Z","cwd":"/w","sessionId":"s1","hookEventName":"{}",
+             "tool_name":"{}","tool_input":{},"tool_use_id":"t1"}})",
+        event, tool, input);
+  };
+  for (const HookHost host : {HookHost::copilot, HookHost::claude_code}) {
+    const HookEvent edit =
+        parsed(host, report("PreToolUse", "editFiles", R"({"files":["a.ts","/w/b.ts","a.ts"]})"));
+    EXPECT_EQ(edit.moment, HookMoment::before_write);
+    EXPECT_EQ(edit.host, HookHost::copilot);
+    EXPECT_EQ(edit.session_id, "s1");
+    EXPECT_EQ(edit.paths, (std::vector<std::string>{"a.ts", "/w/b.ts"}));
+    EXPECT_EQ(parsed(host, report("PostToolUse", "editFiles", R"({"files":["a.ts"]})")).moment,
+              HookMoment::after_write);
+  }
+  EXPECT_EQ(parsed(HookHost::copilot, report("PreToolUse", "multi_replace_string_in_file",
+                                             R"({"replacements":[{"filePath":"a"},{"filePath":"b"},{}]})"))
+                .paths,
+            (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(parsed(HookHost::copilot, report("PreToolUse", "run_in_terminal", R"({"command":"ls"})")).command,
+            "ls");
+  EXPECT_NE(parsed(HookHost::copilot, report("PreToolUse", "editFiles", R"({"files":[]})")).flaw, "");
+  EXPECT_EQ(parsed(HookHost::copilot, report("Stop", "", "{}")).moment, HookMoment::turn_stopped);
+}
+
 TEST(HookEvent, OtherToolsAreNothingToUs) {
   EXPECT_EQ(parsed(HookHost::claude_code, tool_call("WebFetch", R"({"url":"x"})")).moment, HookMoment::other);
   EXPECT_EQ(parsed(HookHost::claude_code, tool_call("Read", R"({"file_path":"/w/a"})")).moment,
@@ -220,6 +247,12 @@ TEST(HookEvent, LivesOfOthers) {
       {HookHost::copilot, R"({"sessionId":"s","cwd":"/w","reason":"complete"})", HookMoment::session_ended},
       {HookHost::copilot, R"({"sessionId":"s","cwd":"/w","source":"new"})", HookMoment::session_started},
       {HookHost::copilot, R"({"sessionId":"s","cwd":"/w","error":{}})", HookMoment::other},
+      {HookHost::copilot, R"({"sessionId":"s","toolName":"bash","toolArgs":{"command":"x"},"error":"no"})",
+       HookMoment::after_command},
+      {HookHost::cursor,
+       R"({"conversation_id":"s","hook_event_name":"postToolUseFailure","tool_name":"Shell",
+           "tool_input":{"command":"x"}})",
+       HookMoment::after_command},
       {HookHost::copilot,
        R"({"sessionId":"s","cwd":"/w","toolName":"bash","toolArgs":{"command":"ls"},"toolResult":{}})",
        HookMoment::after_command},

@@ -362,6 +362,29 @@ TEST_F(HookTest, WhatACommandDidUnseenToAnothersFileIsNoticed) {
   EXPECT_EQ(edit("s1", "a"), "") << "once";
 }
 
+TEST_F(HookTest, WhatACommandDidIsNoticedWhereverItsShellWentMeanwhile) {
+  const TempFolder elsewhere;
+  const StagedAgent gone = {
+      .host = HookHost::claude_code, .session = "s2", .root = elsewhere.path(), .subagent = {}};
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell("s2", "make && cd " + elsewhere.path()), "");
+  write("a", "three");
+  EXPECT_TRUE(mentions(call(report_after_command(gone, "make")).output, "a (leased by claude-code)"));
+
+  // It is still there when the next one begins, and the hook was started there, too.
+  const Variables known = [&](const char* name) -> const char* {
+    return std::string_view(name) == "CLAUDE_PROJECT_DIR" ? folder.path().c_str() : nullptr;
+  };
+  const auto call_there = [&](const std::string& report) {
+    return HookCall(HookHost::claude_code, report, elsewhere.path(), known).answer().output;
+  };
+  ASSERT_EQ(call_there(report_of_command(gone, root() + "/script")), "");
+  write("a", "four");
+  EXPECT_TRUE(
+      mentions(call_there(report_after_command(gone, root() + "/script")), "a (leased by claude-code)"));
+}
+
 TEST_F(HookTest, GoingRoundADenialIsRecordedEachTime) {
   write("a", "one");
   ASSERT_EQ(write_as("s1", "a", "two"), "");

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "shell/patch_paths.h"
+#include "util/unique.h"
 
 namespace leasehold {
 namespace {
@@ -53,6 +54,16 @@ constexpr KnownTool kTools[] = {
     {"read_file", ToolKind::read},
     {"run_shell_command", ToolKind::shell},
     {"execute_command", ToolKind::shell},
+    // VS Code
+    {"editFiles", ToolKind::write},
+    {"createFile", ToolKind::write},
+    {"create_file", ToolKind::write},
+    {"insert_edit_into_file", ToolKind::write},
+    {"replace_string_in_file", ToolKind::write},
+    {"multi_replace_string_in_file", ToolKind::write},
+    {"edit_notebook_file", ToolKind::write},
+    {"run_in_terminal", ToolKind::shell},
+    {"runTerminalCommand", ToolKind::shell},
     // Windsurf has events instead, named after them.
     {"write_code", ToolKind::write},
     {"read_code", ToolKind::read},
@@ -61,6 +72,8 @@ constexpr KnownTool kTools[] = {
 
 constexpr std::string_view kPathFields[] = {"file_path", "path",        "filePath",     "notebook_path",
                                             "filepath",  "target_file", "absolutePath", "absolute_path"};
+// Lists of files, or of what is done to each.
+constexpr std::string_view kListFields[] = {"files", "replacements"};
 constexpr std::string_view kContentFields[] = {"content", "contents", "file_text", "new_string", "newString",
                                                "new_str", "edits",    "code_edit", "diff"};
 constexpr std::string_view kFolderFields[] = {"cwd", "workdir", "working_directory", "dir_path", "directory"};
@@ -75,6 +88,23 @@ std::string first_text(const json::object& object, std::span<const std::string_v
     if (std::string found = text(object, name); !found.empty()) return found;
   }
   return {};
+}
+
+std::vector<std::string> paths_of(const json::object& arguments) {
+  std::vector<std::string> paths;
+  const auto add = [&](std::string path) {
+    if (!path.empty()) add_unique(paths, std::move(path));
+  };
+  add(first_text(arguments, kPathFields));
+  for (const std::string_view name : kListFields) {
+    const json::value* const list = arguments.if_contains(name);
+    if (list == nullptr || !list->is_array()) continue;
+    for (const json::value& one : list->get_array()) {
+      if (one.is_string()) add(std::string(one.get_string()));
+      if (one.is_object()) add(first_text(one.get_object(), kPathFields));
+    }
+  }
+  return paths;
 }
 
 // Patches come under several names, and as the whole of the arguments.
@@ -113,7 +143,7 @@ Result<ToolCall> tool_call(std::string_view tool, const json::value& arguments, 
   if (tool == "str_replace_editor" && text(named, "command") == "view") call.kind = ToolKind::read;
   if (call.kind == ToolKind::shell) look_at_command(call, named);
   if (call.kind != ToolKind::write && call.kind != ToolKind::read) return call;
-  if (std::string path = first_text(named, kPathFields); !path.empty()) call.paths = {std::move(path)};
+  call.paths = paths_of(named);
   // A file that is written may have a patch in it; a tool for patches says in them what it writes.
   const bool takes_patches = tool.ends_with("patch") || tool.ends_with("Patch");
   if (call.kind == ToolKind::write && (call.paths.empty() || takes_patches))

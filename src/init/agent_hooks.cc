@@ -134,6 +134,7 @@ std::vector<HookGroup> cursor_groups(const HookWishes& wishes) {
           !wishes.fail_open),
       flat("beforeShellExecution", "", false),
       flat("postToolUse", "Write|Delete|Edit|StrReplace|ApplyPatch|EditNotebook|Read|Shell", false),
+      flat("postToolUseFailure", "Shell", false),
       flat("stop", "", false),
       flat("sessionEnd", "", false),
   };

@@ -179,7 +179,8 @@ TEST(Wiring, AsksForWhatTheTableRestsOn) {
       {HookHost::gemini,
        {"BeforeTool write_file", "BeforeTool run_shell_command", "AfterTool run_shell_command"}},
       {HookHost::copilot, {"PreToolUse Write", "PreToolUse Bash", "PostToolUse Bash"}},
-      {HookHost::cursor, {"preToolUse Write", "beforeShellExecution ", "postToolUse Shell"}},
+      {HookHost::cursor,
+       {"preToolUse Write", "beforeShellExecution ", "postToolUse Shell", "postToolUseFailure Shell"}},
       {HookHost::windsurf, {"pre_write_code ", "pre_run_command ", "post_run_command "}},
   };
   for (const Asked& asked : all) {
