@@ -64,11 +64,16 @@ class NextVersion {
   bool is_placed_ = false;
 };
 
+constexpr mode_t kRun = 0111;
+
 mode_t mode_of_new_file(bool executable) {
   const mode_t mask = ::umask(0);
   ::umask(mask);
   return (executable ? 0777 : 0666) & ~mask;
 }
+
+// With the right to run it for all who may read it.
+mode_t runnable(mode_t mode) { return mode | ((mode & 0444) >> 2); }
 
 Result<void> write(const std::string& target, const FileChange& change) {
   struct stat present{};
@@ -78,7 +83,8 @@ Result<void> write(const std::string& target, const FileChange& change) {
   NextVersion next(target);
   if (!next.is_open()) return cannot("write beside", target);
   if (exists) next.own_like(present);
-  const mode_t mode = exists ? present.st_mode & 07777 : mode_of_new_file(change.executable);
+  mode_t mode = exists ? present.st_mode & 07777 : mode_of_new_file(change.executable);
+  if (change.lacks_mode) mode = runnable(mode);
   if (!next.fill(*change.after, mode) || !next.take_place(target)) return cannot("write", target);
   return {};
 }
@@ -109,6 +115,11 @@ Result<FileText> read_settings(const std::string& path) {
     return FileText();
   return fail(Code::config_error, fmt::format("Cannot read {}: {}.", in_quotes(path),
                                               std::make_error_code(text.error()).message()));
+}
+
+bool is_not_runnable(const std::string& path) {
+  struct stat found{};
+  return ::stat(path.c_str(), &found) == 0 && (found.st_mode & kRun) == 0;
 }
 
 Result<void> check_place(const FileChange& change) {

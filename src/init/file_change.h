@@ -13,9 +13,10 @@ struct FileChange {
   FileText before;
   FileText after;           // Nothing: it is removed.
   int own_folders = 0;      // As many folders around it go with it, if it was the last there.
-  bool executable = false;  // Whether a file that is made can be run.
+  bool executable = false;  // Whether it can be run afterwards.
+  bool lacks_mode = false;  // It is there, and cannot be run although it should.
 
-  bool is_needed() const { return before != after; }
+  bool is_needed() const { return before != after || lacks_mode; }
 };
 
 // A file that settings or hooks should be in; nothing if it or its folder does not exist. Error: config_error
@@ -26,9 +27,12 @@ Result<FileText> read_settings(const std::string& path);
 // which we may write. Error: config_error, with what to do.
 Result<void> check_place(const FileChange& change);
 
-// Makes the change as a whole or not at all. A file that exists keeps its mode; a link stays one, and what it
-// leads to is changed. Errors: unavailable (with what to do), transaction_conflict (somebody changed it
-// meanwhile).
+// Whether a file is there that nobody may run.
+bool is_not_runnable(const std::string& path);
+
+// Makes the change as a whole or not at all. A file that exists keeps its mode, but can be run if it should;
+// a link stays one, and what it leads to is changed. Errors: unavailable (with what to do),
+// transaction_conflict (somebody changed it meanwhile).
 Result<void> apply(const FileChange& change);
 
 // The change as `diff -u` would show it, named `name`; empty if there is none.

@@ -98,6 +98,18 @@ const OffSwitch kOffSwitches[] = {
 };
 constexpr std::string_view kUserFile = "settings.json";  // In the host's own folder.
 
+// What an install would change.
+std::string difference(const InitPlan& plan) {
+  const auto only_mode = [](const InitStep& step) {
+    const auto* const change = std::get_if<FileChange>(&step);
+    return change != nullptr && change->lacks_mode && change->before == change->after;
+  };
+  if (!std::ranges::all_of(plan.steps, only_mode))
+    return "its hooks are not those of this version and these settings";
+  return fmt::format("{} cannot be run (its mode)",
+                     in_sentence(std::get<FileChange>(plan.steps.front()).path));
+}
+
 std::optional<bool> value_in(const std::string& file, const OffSwitch& one) {
   namespace json = boost::json;
   boost::system::error_code error;
@@ -145,7 +157,7 @@ std::vector<std::string> host_problems(const InitRequest& project, HookHost host
   } else if (!plan->refused.empty()) {
     problems.push_back(plan->refused.front().error.message);
   } else if (!plan->steps.empty()) {
-    problems.push_back("its hooks are not those of this version and these settings. " + again);
+    problems.push_back(difference(*plan) + ". " + again);
   }
   for (const WrongPlace& place : kWrongPlaces) {
     if (place.host != host || !text_of(join(root, place.file)).contains("lease hook")) continue;

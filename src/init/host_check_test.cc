@@ -66,6 +66,18 @@ TEST_F(HostCheck, WhatIsInPlaceIsNoProblem) {
   }
 }
 
+TEST_F(HostCheck, AHookThatCannotBeRunIsNamedWithWhatMendsIt) {
+  install(HookHost::cline);
+  const std::string hook = root() + "/.clinerules/hooks/PreToolUse";
+  fs::permissions(hook, fs::perms(0644));
+  const std::string told = problems(HookHost::cline);
+  EXPECT_TRUE(told.contains(hook + " cannot be run") && told.contains(to_wire(HookHost::cline))) << told;
+
+  install(HookHost::cline);
+  EXPECT_EQ(problems(HookHost::cline), "");
+  EXPECT_EQ(fs::status(hook).permissions(), fs::perms(0755));
+}
+
 TEST_F(HostCheck, HooksThatSomebodyChangedAreDrift) {
   for (const HookHost host : all_hosts()) {
     install(host);
@@ -77,7 +89,7 @@ TEST_F(HostCheck, HooksThatSomebodyChangedAreDrift) {
     if (own.empty()) {
       changed.insert(changed.find(call) + call.size(), " --quiet");
     } else {
-      changed += "\n";
+      changed += "more\n";
     }
     write(file, changed);
 

@@ -9,6 +9,7 @@
 
 #include "init/codex_toml.h"
 #include "init/default_settings.h"
+#include "init/folder_mark.h"
 #include "init/git_place.h"
 #include "init/mcp_server.h"
 #include "util/path_text.h"
@@ -43,14 +44,31 @@ void add_if_needed(Steps& plan, FileChange change) {
   FileChange* const planned = planned_at(plan, change.path);
   if (planned != nullptr) {
     planned->after = std::move(change.after);
+    planned->own_folders = change.own_folders;
   } else if (change.is_needed()) {
     plan.emplace_back(std::move(change));
   }
 }
 
+int folders_in(std::string_view place) { return static_cast<int>(std::ranges::count(place, '/')); }
+
 FileChange change_at(const std::string& root, std::string_view place, FileText before, FileText after) {
-  return {join(root, place), std::move(before), std::move(after),
-          static_cast<int>(std::ranges::count(place, '/'))};
+  // Those that were there before a file of ours stay.
+  const int kept = before && !after ? static_cast<int>(without_mark(*before).mark.size()) : 0;
+  return {join(root, place), std::move(before), std::move(after), std::max(folders_in(place) - kept, 0)};
+}
+
+// What is to become of a text, apart from the mark of its folders: a file that is made gets one, another
+// keeps what it has.
+template <class Edit>
+Result<FileText> edited(const FileText& text, std::string_view place, const std::string& root,
+                        const Edit& edit) {
+  const MarkedText present = without_mark(text.value_or(std::string()));
+  auto after = edit(text ? FileText(present.text) : FileText());
+  if (!after) return fail(after.error());
+  FileText result = *std::move(after);
+  if (result) *result += text ? present.mark : mark_for(join(root, place), folders_in(place));
+  return result;
 }
 
 // Codex may have its hooks in TOML. Returns whether it has, so that ours are to stand there: it warns of two
@@ -62,8 +80,10 @@ Result<bool> plan_codex_toml(const InitRequest& request, bool install, Steps& pl
   const auto has_hooks = has_codex_hooks(*text);
   if (!has_hooks) return not_understood(path, has_hooks.error());
   const bool in_toml = install && *has_hooks;
-  const auto after = in_toml ? with_codex_hooks(*text, hook_groups(HookHost::codex, request.wishes))
-                             : without_codex_hooks(*text);
+  const auto after = edited(*text, kCodexToml, request.workspace.root, [&](const FileText& bare) {
+    return in_toml ? with_codex_hooks(bare, hook_groups(HookHost::codex, request.wishes))
+                   : without_codex_hooks(bare);
+  });
   if (!after) return not_understood(path, after.error());
   add_if_needed(plan, change_at(request.workspace.root, kCodexToml, *text, *after));
   return in_toml;
@@ -73,17 +93,15 @@ Result<void> plan_groups(const InitRequest& request, HookHost host, bool install
   const std::string path = join(request.workspace.root, hooks_file(host));
   auto text = text_at(plan, path);
   if (!text) return fail(text.error());
-  FileText after;
-  if (install) {
-    auto with = with_groups(*text, host, hook_groups(host, request.wishes));
-    if (!with) return not_understood(path, with.error());
-    after = std::move(*with);
-  } else {
-    auto without = without_groups(*text, host);
-    if (!without) return not_understood(path, without.error());
-    after = std::move(*without);
-  }
-  add_if_needed(plan, change_at(request.workspace.root, hooks_file(host), *text, after));
+  auto after =
+      edited(*text, hooks_file(host), request.workspace.root, [&](const FileText& bare) -> Result<FileText> {
+        if (!install) return without_groups(bare, host);
+        auto with = with_groups(bare, host, hook_groups(host, request.wishes));
+        if (!with) return fail(with.error());
+        return FileText(std::move(*with));
+      });
+  if (!after) return not_understood(path, after.error());
+  add_if_needed(plan, change_at(request.workspace.root, hooks_file(host), *text, *std::move(after)));
   return {};
 }
 
@@ -101,9 +119,12 @@ Result<void> plan_own_files(const InitRequest& request, HookHost host, bool inst
                               "Move it to the hooks in your home, or let it call: lease hook {}.",
                               in_sentence(path), word(host), word(host)));
     }
-    FileChange change =
-        change_at(request.workspace.root, file.path, *text, install ? FileText(file.text) : FileText());
+    const auto after = edited(
+        *text, file.path, request.workspace.root,
+        [&](const FileText&) -> Result<FileText> { return install ? FileText(file.text) : FileText(); });
+    FileChange change = change_at(request.workspace.root, file.path, *text, *after);
     change.executable = file.executable;
+    change.lacks_mode = install && file.executable && is_not_runnable(path);
     add_if_needed(plan, std::move(change));
   }
   return {};
@@ -134,7 +155,11 @@ Result<void> plan_server(const InitRequest& request, HookHost host, bool install
   const auto text = text_at(plan, path);
   if (!text) return fail(text.error());
   const std::string& root = request.workspace.root;
-  auto after = install ? with_server(*text, host, root) : without_server(*text, host, root);
+  // One that is named by a variable has no folders of ours.
+  auto after =
+      edited(*text, elsewhere.empty() ? file.path : std::string_view(), base, [&](const FileText& bare) {
+        return install ? with_server(bare, host, root) : without_server(bare, host, root);
+      });
   if (!after) return not_understood(path, after.error());
   FileChange change = change_at(base, file.path, *text, *std::move(after));
   change.path = path;

@@ -35,12 +35,13 @@ class Init : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  // Every file and link there is, with its bytes and its mode.
+  // Every file, link and folder there is, with its bytes and its mode.
   std::map<std::string, std::string> everything() const {
     std::map<std::string, std::string> all;
     for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
       const std::string name = entry.path().lexically_relative(folder.path());
       if (entry.is_symlink()) all[name] = "-> " + fs::read_symlink(entry.path()).string();
+      if (entry.is_directory() && !name.starts_with(".git/")) all[name] = "folder";
       if (!entry.is_regular_file()) continue;
       all[name] += std::to_string(static_cast<int>(entry.status().permissions())) + ' ' + text(name);
     }
@@ -101,6 +102,42 @@ TEST_F(Init, AnEmptyFolderIsEmptyAgain) {
   expect_that_everything_comes_back();
   EXPECT_TRUE(fs::exists(folder.path()));
   EXPECT_TRUE(fs::is_empty(folder.path())) << "folders of our own go, too";
+}
+
+TEST_F(Init, EmptyFoldersThatWereThereStay) {
+  for (const char* const name : {".claude", ".codex", ".gemini", ".github", ".cursor", ".opencode/plugins",
+                                 ".windsurf", ".clinerules", ".codeium", ".cline/data"}) {
+    fs::create_directories(path(name));
+  }
+  expect_that_everything_comes_back();
+
+  install();
+  write(".clinerules/hooks/PreToolUse",
+        "#!/bin/sh\n# Made by lease init, taken out by `lease init --uninstall`.\nold\n\n", fs::perms(0755));
+  install();
+  uninstall();
+  EXPECT_TRUE(fs::exists(path(".clinerules"))) << "also if hooks of an older version were in them";
+  EXPECT_FALSE(fs::exists(path(".clinerules/hooks")));
+}
+
+TEST_F(Init, SettingsThatEndInEmptyLinesComeBackByteForByte) {
+  write(".claude/settings.json", "{}\n\n\n");
+  write(".codex/config.toml", "model = \"y\"\n\n\n");
+  write(".gemini/settings.json", "\n\n");
+  write(".mcp.json", "{\n}\n\n");
+  write(".cursor/hooks.json", R"({"version": 1, "hooks": {}})"
+                              "\n\n");
+  expect_that_everything_comes_back();
+}
+
+TEST_F(Init, AHookThatCannotBeRunIsMadeToRun) {
+  install();
+  const std::string hook = path(".clinerules/hooks/PreToolUse");
+  fs::permissions(hook, fs::perms(0640));
+  install();
+  EXPECT_EQ(fs::status(hook).permissions(), fs::perms(0750)) << "for those who may read it";
+  const auto again = plan_install(request());
+  EXPECT_TRUE(again && again->is_done());
 }
 
 TEST_F(Init, SettingsThatWereThereComeBackByteForByte) {
@@ -179,7 +216,7 @@ TEST_F(Init, AnAgentWhosePlaceIsTakenIsLeftOutAndTheOthersGoOn) {
   EXPECT_FALSE(fs::exists(path(".cline/data/settings/cline_mcp_settings.json"))) << "nor half of it";
 
   uninstall();
-  EXPECT_EQ(everything().size(), 1U);
+  EXPECT_EQ(everything().size(), 1U) << "the file";
 }
 
 TEST_F(Init, AUsersFileThatCannotBeReadKeepsOnlyTheToolsOut) {
