@@ -32,16 +32,16 @@ void go_to(const Call& call, const Argument& target) {
   for (const std::string& folder : state.folders) {
     add_unique(targets, simplified(placed(folder, target.text)));
   }
+  // One that is not there cannot be changed to; unless something that we do not see makes it.
   const bool was_known = state.folder_why.empty();
   const bool is_there = std::ranges::all_of(
       targets, [&](const std::string& one) { return call.follower.files().is_folder(one); });
+  if (!is_there) call.follower.note_if_failed(state);
   if (was_known && state.folders.size() == 1) {
     state.last_folder = state.folders[0];
   } else {
     state.last_folder.reset();
   }
-  // One that is not there cannot be changed to; unless something that we do not see makes it.
-  if (!is_there) add_missing(targets, state.folders);
   state.folders = std::move(targets);
   limit_folders(state);
   if (is_there && is_absolute) state.folder_why.clear();

@@ -7,6 +7,7 @@
 #include "shell/parser.h"
 #include "shell/place.h"
 #include "shell/programs.h"
+#include "util/path_text.h"
 #include "util/unique.h"
 
 namespace leasehold::shell {
@@ -107,6 +108,15 @@ void Follower::note_folder(const State& state, const Argument& path) {
   }
 }
 
+void Follower::note_work_tree(const State& state, const Argument& path) {
+  if (!path.is_text()) return;
+  note_folder(state, path);
+  for (const std::string& folder : state.folders) {
+    const std::string own = join(placed(folder, path.text), ".git");
+    if (!files_.exists(own)) files_.add_file(own);
+  }
+}
+
 void Follower::note_unseen(std::string why) {
   constexpr std::size_t kReasonsMax = 8;
   constexpr std::size_t kReasonMax = 200;
@@ -163,24 +173,32 @@ Lines Follower::follow_chain(const Chain& chain, State& state, const Lines& in) 
   std::optional<State> failed;
   for (const Step& step : chain.steps) {
     if (step.link == Link::or_else) {
-      if (is_sure_ && !failed) continue;
+      if (!failed && (is_sure_ || state.has_ended)) continue;
+      State succeeded = state;
+      state = after_failure(state);
       if (failed) state = either(std::move(state), *std::exchange(failed, std::nullopt));
-      State before = state;
       add(out, follow_pipeline(step.pipeline, state, in));
-      state = either(std::move(state), std::move(before));
+      state = either(either(State(state), after_failure(state)), std::move(succeeded));
       is_sure_ = false;
       continue;
     }
-    if (step.link == Link::and_then && !is_sure_)
-      failed = failed ? either(*std::move(failed), State(state)) : state;
+    if (state.has_ended) continue;
+    if (step.link == Link::and_then && !is_sure_) {
+      State now = after_failure(state);
+      failed = failed ? either(*std::move(failed), std::move(now)) : std::move(now);
+    }
     add(out, follow_pipeline(step.pipeline, state, in));
-    if (state.has_ended) break;
   }
+  if (if_failed_) state = either(State(state), after_failure(state));
   if (failed) {
     state = either(std::move(state), *std::move(failed));
     is_sure_ = false;
   }
   return out;
+}
+
+State Follower::after_failure(const State& state) {
+  return if_failed_ ? *std::exchange(if_failed_, std::nullopt) : state;
 }
 
 Lines Follower::follow_pipeline(const Pipeline& pipeline, State& state, const Lines& in) {
@@ -196,13 +214,18 @@ Lines Follower::follow_pipeline(const Pipeline& pipeline, State& state, const Li
     }
     is_read_ = was_read;
     is_sure_ = false;
+    if_failed_.reset();
   }
-  if (pipeline.negated) is_sure_ = false;
+  if (pipeline.negated) {
+    is_sure_ = false;
+    if (if_failed_) state = either(State(state), after_failure(state));
+  }
   return lines;
 }
 
 Lines Follower::follow_command(const Command& command, State& state, Lines in) {
   is_sure_ = false;
+  if_failed_.reset();
   if (!budget_.spend(1 + static_cast<long>(state.variables->size() / 8))) return std::nullopt;
   if (command.kind == Command::Kind::simple) return follow_simple(command, state, in);
   const bool prints = redirect(command, state, in);
@@ -356,6 +379,7 @@ Lines Follower::run(Arguments words, State& state, const Lines& in) {
     out = builtin->run({*this, state, words, in});
   } else {
     out = run_program({*this, state, words, in});
+    if_failed_.reset();  // Of a cd that it stands for: it fails as a whole.
   }
   --depth_;
   return out;
@@ -369,6 +393,7 @@ Lines Follower::follow_function(const Command& definition, Arguments words, Stat
   --depth_;
   std::swap(state.positional, words);
   is_sure_ = false;
+  if_failed_.reset();
   return out;
 }
 

@@ -1,8 +1,10 @@
 // Follows a command line as a shell would, and notes what it writes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "shell/budget.h"
 #include "shell/find_writes.h"
@@ -30,6 +32,14 @@ class Follower {
   void note_unseen(std::string why);
   // The command that runs now cannot fail, as far as anybody can tell; what follows || is not run.
   void note_success() { is_sure_ = true; }
+  // The command that runs now may fail, and the shell then stands here.
+  void note_if_failed(State state) { if_failed_ = std::move(state); }
+  // A folder that becomes the top of a work tree, with files that nobody knows yet.
+  void note_work_tree(const State& state, const Argument& path);
+  // Of git's own, which nobody leases: its text is not known any more.
+  void note_own(const std::string& path) { files_.add_file(path); }
+  // Whether a file is of the line's own making.
+  bool is_made(const std::string& path) const { return files_.is_added(path); }
 
   // Whether anybody reads what the command that runs now prints: another command, or the line itself.
   bool is_read() const { return is_read_; }
@@ -41,6 +51,8 @@ class Follower {
 
  private:
   Lines follow_chain(const Chain& chain, State& state, const Lines& in);
+  // Where the shell stands if what ran last failed.
+  State after_failure(const State& state);
   Lines follow_pipeline(const Pipeline& pipeline, State& state, const Lines& in);
   Lines follow_command(const Command& command, State& state, Lines in);
   Lines follow_kind(const Command& command, State& state, const Lines& in);
@@ -63,6 +75,7 @@ class Follower {
   Writes writes_;
   int depth_ = 0;
   bool is_sure_ = false;
+  std::optional<State> if_failed_;
   bool is_read_ = false;
 };
 

@@ -1,6 +1,7 @@
 // git, as far as the work tree goes: what it does to its own folder is nobody else's.
 #include <algorithm>
 
+#include "shell/git_head.h"
 #include "shell/glob.h"
 #include "shell/options.h"
 #include "shell/place.h"
@@ -61,7 +62,7 @@ constexpr GitCommand kCommands[] = {
     {.name = "grep"},
     {.name = "hash-object"},
     {.name = "help"},
-    {.name = "init"},
+    {.name = "init", .effect = Effect::special},
     {.name = "log", .effect = Effect::table},
     {.name = "ls-files"},
     {.name = "ls-remote"},
@@ -103,6 +104,11 @@ constexpr GitCommand kCommands[] = {
     {.name = "write-tree"},
 };
 
+// After these another commit may be checked out; after those a branch may be another commit.
+constexpr std::string_view kMoving =
+    "am bisect cherry-pick commit merge pull rebase reset revert symbolic-ref";
+constexpr std::string_view kMovingBranches = "branch fetch push remote submodule tag update-ref";
+
 constexpr Program kTable[] = {
     {.name = "archive", .syntax = {.values = "-o --output --format --prefix"}, .outputs = "-o --output"},
     {.name = "config",
@@ -129,6 +135,8 @@ class Git {
     const Split taken = split(words_, {.values = command.values});
     if (taken.has(command.unseen_if)) call_.follower.note_unseen("git: what it runs");
     if (taken.has(command.reads_if) || taken.has("-h --help")) return;
+    if (is_listed(kMoving, command.name)) note_moved();
+    if (is_listed(kMovingBranches, command.name)) note_moved(true);
     if (!taken.operands.empty() && is_listed(command.looks, taken.operands.front().text)) return;
     if (!command.writes_if.empty() && !taken.has(command.writes_if)) return;
     switch (command.effect) {
@@ -150,6 +158,7 @@ class Git {
     if (name == "apply") return apply();
     if (name == "checkout") return checkout();
     if (name == "clone") return clone();
+    if (name == "init") return init();
     if (name == "restore") return restore();
     if (name == "stash") return stash();
     if (name == "switch") return switch_branch();
@@ -161,6 +170,28 @@ class Git {
     for (const std::string& folder : call_.state.folders) {
       call_.follower.note_write({work_tree(call_.follower.files(), folder), true, ""});
     }
+  }
+
+  GitHead head_of(const std::string& folder) const {
+    return {call_.follower, work_tree(call_.follower.files(), folder)};
+  }
+
+  void note_moved(bool only_branches = false) {
+    for (const std::string& folder : call_.state.folders) {
+      GitHead head = head_of(folder);
+      if (only_branches) {
+        head.note_branches();
+      } else {
+        head.note_moved();
+      }
+    }
+  }
+
+  // Whether nothing changes when it is checked out.
+  bool is_checked_out(const Argument& name) const {
+    return name.is_text() && call_.state.folder_why.empty() &&
+           std::ranges::all_of(call_.state.folders,
+                               [&](const std::string& folder) { return head_of(folder).is_at(name.text); });
   }
 
   bool exists(const Argument& path) const {
@@ -205,21 +236,30 @@ class Git {
     const Split taken = split(words_, {.values = "-b -B --orphan --conflict --pathspec-from-file"});
     const Arguments& operands = taken.operands;
     if (taken.has("--pathspec-from-file") || !taken.unclear.empty()) return note_tree();
+    const bool is_new = taken.has("-b -B --orphan");
     if (operands.empty()) {
+      if (is_new) note_moved();
       if (taken.has("-f --force")) note_tree();
       return;
     }
-    if (taken.has("-b -B --orphan") || !exists(operands[0])) {
+    if (is_new || !exists(operands[0])) {
       // A branch or a commit; more behind it are paths of it.
-      if (operands.size() == 1) return note_tree();
-      return note_paths({operands.begin() + 1, operands.end()}, false);
+      if (operands.size() > 1) return note_paths({operands.begin() + 1, operands.end()}, false);
+      const bool stays = is_checked_out(operands[0]) && !taken.has("-f --force --orphan");
+      note_moved();
+      if (!stays) note_tree();
+      return;
     }
     note_paths(operands, false);
   }
 
   void switch_branch() {
     const Split taken = split(words_, {.values = "-c -C --create --force-create --orphan --conflict"});
-    const bool stays = taken.has("-c -C --create --force-create") && taken.operands.empty();
+    const bool is_same = taken.operands.empty()
+                             ? taken.has("-c -C --create --force-create -d --detach")
+                             : taken.operands.size() == 1 && is_checked_out(taken.operands[0]);
+    const bool stays = is_same && !taken.has("-f --force --discard-changes --orphan");
+    note_moved();
     if (!stays) note_tree();
   }
 
@@ -253,7 +293,15 @@ class Git {
       folder = {.text = std::string(name)};
     }
     call_.follower.note_write(call_.state, folder, true);
-    call_.follower.note_folder(call_.state, folder);
+    call_.follower.note_work_tree(call_.state, folder);
+  }
+
+  // All that it makes is git's own.
+  void init() {
+    const Split taken = split(
+        words_, {.values = "-b --initial-branch --template --separate-git-dir --object-format --ref-format"});
+    call_.follower.note_work_tree(call_.state,
+                                  taken.operands.empty() ? Argument{.text = "."} : taken.operands.front());
   }
 
   void worktree() {
@@ -263,6 +311,7 @@ class Git {
     if (action == "add" || action == "remove" || action == "move") {
       for (const Argument& path : Arguments(taken.operands.begin() + 1, taken.operands.end())) {
         call_.follower.note_write(call_.state, path, true);
+        if (action == "add") call_.follower.note_work_tree(call_.state, path);
         if (action != "move") break;
       }
     }

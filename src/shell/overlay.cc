@@ -10,6 +10,7 @@ namespace leasehold::shell {
 
 void Overlay::add_file(const std::string& path) { files_.insert(simplified(path)); }
 void Overlay::add_folder(const std::string& path) { folders_.insert(simplified(path)); }
+bool Overlay::is_added(const std::string& path) const { return files_.contains(simplified(path)); }
 
 bool Overlay::exists(const std::string& path) const {
   return files_.contains(simplified(path)) || is_folder(path) || below_.exists(path);

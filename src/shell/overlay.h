@@ -16,6 +16,7 @@ class Overlay : public FolderView {
 
   void add_file(const std::string& path);
   void add_folder(const std::string& path);
+  bool is_added(const std::string& path) const;
 
   bool exists(const std::string& path) const override;
   bool is_folder(const std::string& path) const override;

@@ -115,7 +115,10 @@ class Row {
     if (!call_.state.folder_why.empty()) return unseen(call_.state.folder_why);
     for (const std::string& folder : call_.state.folders) {
       std::string_view above = folder;
-      while (above != "/" && !call_.follower.files().exists(join(above, name))) above = parent_of(above);
+      // What is around a tree that the line has just made is not its project.
+      while (above != "/" && !call_.follower.files().exists(join(above, name)) &&
+             !call_.follower.is_made(join(above, ".git")))
+        above = parent_of(above);
       const bool is_found = call_.follower.files().exists(join(above, name));
       call_.follower.note_write({join(is_found ? std::string(above) : folder, name), is_tree, ""});
     }
