@@ -2,6 +2,7 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -23,8 +24,18 @@ struct Looked {
   shell::Write write;
 };
 
-bool matches(const shell::Write& write, const std::string& key) {
-  return write.name.empty() || fnmatch(write.name.c_str(), key.c_str() + key.rfind('/') + 1, 0) == 0;
+// Whether a file below `top` is one that is written.
+bool matches(const shell::Write& write, const std::string& key, const std::string& top) {
+  const auto is_named = [&](std::string_view name) {
+    return fnmatch(write.name.c_str(), std::string(name).c_str(), 0) == 0;
+  };
+  if (write.name.empty() || is_named(std::string_view(key).substr(key.rfind('/') + 1))) return true;
+  if (!write.is_deep) return false;
+  std::string_view rest = std::string_view(key).substr(std::min(top.size(), key.size()));
+  while (const auto segment = next_segment(rest)) {
+    if (is_named(*segment)) return true;
+  }
+  return false;
 }
 
 // What others have of these.
@@ -46,7 +57,7 @@ Result<std::vector<AskedPath>> held_by_others(OpenWorkspace& workspace, const Ow
     for (const Looked& one : all) {
       const bool is_below = one.write.subtree && covers({one.key, true}, lease.scope());
       const bool is_around = covers(lease.scope(), {one.key, false});
-      if (is_below ? !lease.subtree && !matches(one.write, lease.path) : !is_around) continue;
+      if (is_below ? !lease.subtree && !matches(one.write, lease.path, one.key) : !is_around) continue;
       held.push_back({.path = join(workspace.root(), (is_around ? one.key : lease.path).substr(1))});
       break;
     }

@@ -328,6 +328,8 @@ TEST_F(HookTest, AWholeFolderIsLookedAtAndNotTaken) {
   EXPECT_TRUE(mentions(shell("s3", "git stash"), "d/a.md is leased"));
   EXPECT_TRUE(mentions(shell("s4", "rm -rf .."), "d/a.md is leased")) << "what is around the workspace";
   EXPECT_EQ(shell("s5", "find d -name '*.txt' -delete"), "");
+  EXPECT_EQ(shell("s5", "find . -type d -name target -exec rm -rf {} +"), "");
+  EXPECT_TRUE(mentions(shell("s6", "find . -type d -name d -exec rm -rf {} +"), "d/a.md is leased"));
   EXPECT_TRUE(mentions(shell("s5", "find d -name '*.md' -delete"), "d/a.md is leased"));
 }
 

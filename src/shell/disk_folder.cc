@@ -25,6 +25,11 @@ bool DiskFolder::is_folder(const std::string& path) const {
   return fs::is_directory(path, ignored);
 }
 
+bool DiskFolder::is_link(const std::string& path) const {
+  std::error_code ignored;
+  return fs::is_symlink(path, ignored);
+}
+
 std::optional<std::vector<std::string>> DiskFolder::names(const std::string& folder) const {
   std::vector<std::string> names;
   std::error_code error;

@@ -14,6 +14,7 @@ struct Write {
   std::string path;      // Absolute; links and ".." in it are not resolved.
   bool subtree = false;  // Any file below, now or later; or the file itself if it is one.
   std::string name;      // Of a subtree: only files whose name matches this pattern. Empty: all.
+  bool is_deep = false;  // Also those in a folder whose name matches it.
 
   bool operator==(const Write&) const = default;
 };

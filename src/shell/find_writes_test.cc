@@ -76,6 +76,25 @@ TEST(FindWrites, GivesUpOnWhatDoesTooMuch) {
   EXPECT_FALSE(ask("rm " + repeated("*", 2000)).unseen.empty());
 }
 
+TEST(FindWrites, GivesUpOnAnExpressionOfFindThatIsTooLargeOrTooDeep) {
+  EXPECT_FALSE(ask("find . " + repeated("'(' ", 1000) + "-delete").unseen.empty());
+  EXPECT_FALSE(ask("find . " + repeated("! ", 1000) + "-delete").unseen.empty());
+  const Writes many = ask("find . '(' -name x " + repeated("-o -name y ", 300) + "')' -delete");
+  EXPECT_EQ(many.files.size(), 2U) << "each name once";
+  std::string names;
+  for (int i = 0; i < 400; ++i) names += " -o -name n" + std::to_string(i);
+  EXPECT_EQ(ask("find . '(' -name x" + names + " ')' -delete").files,
+            (std::vector<Write>{{.path = "/w", .subtree = true}}));
+}
+
+TEST(FindWrites, WhatIsFoundMayBeAFolderWithAllInIt) {
+  const Write deep = {.path = "/w", .subtree = true, .name = "d", .is_deep = true};
+  EXPECT_EQ(ask("find . -name d -exec rm -r {} +").files, (std::vector<Write>{deep}));
+  EXPECT_EQ(ask("find . -name d -exec mv {} /tmp ';'").files.front(), deep);
+  EXPECT_EQ(ask("find . -name d -exec rm {} +").files,
+            (std::vector<Write>{{.path = "/w", .subtree = true, .name = "d"}}));
+}
+
 TEST(FindWrites, TakesAnyBytes) {
   for (const std::string& text : {std::string(),
                                   std::string("\0", 1),
@@ -96,6 +115,13 @@ TEST(FindWrites, TakesAnyBytes) {
                                   std::string("{x}>y"),
                                   std::string("xargs"),
                                   std::string("find -exec"),
+                                  std::string("find . -name"),
+                                  std::string("find . !"),
+                                  std::string("find . '('"),
+                                  std::string("find . ')' -delete"),
+                                  std::string("find . -maxdepth"),
+                                  std::string("find . -fprintf x"),
+                                  std::string("xargs -d"),
                                   std::string("tar"),
                                   std::string("git -C"),
                                   std::string("bash -c"),

@@ -13,6 +13,8 @@ class FolderView {
   virtual ~FolderView() = default;
   virtual bool exists(const std::string& path) const = 0;
   virtual bool is_folder(const std::string& path) const = 0;
+  // A symbolic link, to whatever.
+  virtual bool is_link(const std::string&) const { return false; }
   // The names in a folder, in order, hidden ones too. Nothing: there are too many to look at.
   virtual std::optional<std::vector<std::string>> names(const std::string& folder) const = 0;
   // A small file. Nothing: it is not there, or not small.

@@ -85,12 +85,17 @@ void Follower::note_write(Write write) {
 void Follower::note_write(const State& state, const Argument& path, bool subtree) {
   if (!path.is_known()) return note_unseen(path.why);
   if (path.text.empty() || path.text.contains('\0')) return;
+  Write write = {.path = {}, .subtree = subtree || path.is_tree, .name = path.is_tree ? path.name : ""};
+  // What is found under a name may be a folder, with all in it.
+  write.is_deep = subtree && !write.name.empty();
   if (path.text.starts_with('/')) {
-    return note_write({placed("/", path.text), subtree || path.is_tree, subtree ? "" : path.name});
+    write.path = placed("/", path.text);
+    return note_write(std::move(write));
   }
   if (!state.folder_why.empty()) return note_unseen(state.folder_why);
   for (const std::string& folder : state.folders) {
-    note_write({placed(folder, path.text), subtree || path.is_tree, subtree ? "" : path.name});
+    write.path = placed(folder, path.text);
+    note_write(write);
   }
 }
 

@@ -65,6 +65,11 @@ class Row {
                                [&](const std::string& one) { return call_.follower.files().is_folder(one); });
   }
 
+  bool is_link(const Argument& path) const {
+    return std::ranges::any_of(places(path),
+                               [&](const std::string& one) { return call_.follower.files().is_link(one); });
+  }
+
   // With `subtree` a pattern of names that the operand has does not hold any more, but one that the program
   // has does.
   void note(const Argument& path, bool subtree) {
@@ -79,7 +84,10 @@ class Row {
   }
 
   void note_each(const Argument& path) {
-    note(path, (goes_deep_ && !is_file(path)) || is_folder(path));
+    // What goes into folders only if told to does nothing to one that counts.
+    const bool stays_out = !row_.tree_if.empty() && !goes_deep_;
+    if (stays_out && (path.only_folders || (is_folder(path) && !is_link(path)))) return;
+    note(path, (goes_deep_ && !is_file(path)) || (!stays_out && is_folder(path)));
     if (!path.is_text() || path.text.empty()) return;
     for (const Argument& suffix : split_.values(row_.backup)) {
       if (!suffix.is_text() || suffix.text.contains('*') || suffix.text.contains('/')) {
@@ -179,7 +187,7 @@ class Row {
     for (const Argument& source : sources) {
       const bool is_deep =
           (goes_deep_ && !is_file(source)) || (row_.operands == Operands::move && is_folder(source));
-      if (row_.operands == Operands::move) note(source, is_folder(source));
+      if (row_.operands == Operands::move) note(source, source.is_tree || is_folder(source));
       const std::string_view name = last_name(source.text);
       if (!target.is_known()) {
         unseen(target.why);

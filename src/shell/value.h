@@ -19,6 +19,7 @@ struct Argument {
   // Stands for any files below the folder `text`, or for it; with a pattern of their names if one is known.
   bool is_tree = false;
   std::string name;
+  bool only_folders = false;  // Of a tree: it stands for folders alone.
 
   bool is_known() const { return why.empty(); }
   bool is_text() const { return why.empty() && !is_tree; }

@@ -55,6 +55,7 @@ void append(Argument& made, const Argument& more) {
       made.why = "a name that is put together";
     } else if (!more.text.empty()) {
       made.name.clear();
+      made.only_folders = false;
     }
   } else if (more.is_tree && !made.text.empty() &&
              !(made.text.ends_with('/') && !more.text.starts_with('/'))) {
@@ -63,6 +64,7 @@ void append(Argument& made, const Argument& more) {
     made.text += more.text;
     made.is_tree = more.is_tree;
     made.name = more.name;
+    made.only_folders = more.only_folders;
   }
 }
 

@@ -88,6 +88,7 @@ std::string shown(const Write& write, const Sandbox& sandbox) {
   }
   if (path.contains(' ')) path = '\'' + path + '\'';
   if (write.subtree) path += write.name.empty() ? "/**" : "/**/" + write.name;
+  if (write.is_deep) path += "/**";
   return path;
 }
 
@@ -108,7 +109,11 @@ bool covers(const Write& write, const fs::path& changed) {
     if (!write.subtree) continue;
     const std::string below = changed.lexically_relative(path.lexically_normal()).string();
     if (below.starts_with("..") || below.empty()) continue;
-    if (write.name.empty() || fnmatch(write.name.c_str(), changed.filename().c_str(), 0) == 0) return true;
+    const auto is_named = [&](const fs::path& name) {
+      return fnmatch(write.name.c_str(), name.c_str(), 0) == 0;
+    };
+    if (write.name.empty() || is_named(changed.filename())) return true;
+    if (write.is_deep && std::ranges::any_of(fs::path(below), is_named)) return true;
   }
   return false;
 }

@@ -47,7 +47,7 @@ printf 'object\n' > build/out.o
 printf 'all:\n\techo made > made.txt\n' > Makefile
 printf '#!/bin/sh\necho ran > ran.txt\n' > script.sh
 chmod +x script.sh
-ln -s a.txt link.txt
+ln -s a.txt link.txt && ln -s docs linked
 git init -q -b main .
 git config user.name x && git config user.email x@example.org && git config commit.gpgsign false
 printf 'build/\n' > .gitignore

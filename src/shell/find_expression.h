@@ -1,0 +1,36 @@
+// find(1)'s expressions: what is done, and to which of the files that it comes to.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shell/value.h"
+
+namespace leasehold::shell {
+
+struct FindAction {
+  enum class Kind {
+    print,
+    print_otherwise,  // Something else than names of files.
+    remove,
+    run,
+    run_in_folder,  // Where each file is.
+    write,          // `words` is a file that it writes.
+  };
+  Kind kind = Kind::print;
+  Arguments words;
+  Arguments files;  // Trees, or files that are known; at least those that it is done to.
+};
+
+struct FindActions {
+  std::vector<FindAction> all;  // In the order they stand there; one, if it says none.
+  std::string unclear;          // Not empty: there may be more, for this reason.
+};
+
+// `start`: where it begins, and `is_folder` what is known of files that stand there by name.
+FindActions find_actions(const Arguments& start, std::span<const Argument> expression,
+                         const std::function<bool(const std::string&)>& is_folder);
+
+}  // namespace leasehold::shell
