@@ -87,12 +87,16 @@ Lines pop_folder(const Call& call) {
 }
 
 Lines declare(const Call& call) {
+  const bool exports = call.words[0].text == "export" ||
+                       std::ranges::find(call.words, "-x", &Argument::text) != call.words.end();
   for (const Argument& word : call.rest()) {
     const std::size_t sign = word.text.find('=');
-    if (word.text.starts_with('-') || sign == std::string::npos || sign == 0) continue;
+    if (word.text.starts_with('-') || sign == 0) continue;
     std::string name = word.text.substr(0, sign);
     const bool appends = name.ends_with('+');
     if (appends) name.pop_back();
+    if (exports) call.state.exported.changed().insert(name);
+    if (sign == std::string::npos) continue;
     Argument value = word;
     value.text.erase(0, sign + 1);
     value.splits = false;

@@ -65,7 +65,8 @@ Writes find_writes(std::string_view command, const Surroundings& around) {
     follower.note_unseen("it is too long");
     return follower.take();
   }
-  State state = {.folders = {simplified(around.folder)}};
+  State state;
+  state.folders = {simplified(around.folder)};
   follower.follow(command, state, std::nullopt);
   if (follower.budget().is_spent()) follower.note_unseen("it does too much to be followed");
   return follower.take();
@@ -344,21 +345,32 @@ Lines Follower::follow_simple(const Command& command, State& state, const Lines&
   }
   const bool stays = is_declaration(words.front());
   const auto before = state.variables;
+  const auto exported = state.exported;
   for (const Assignment& assignment : command.assignments) assign(assignment, state);
   for (const Assignment& assignment : command.assignments) {
     if (assignment.name == "GIT_DIR" || assignment.name == "GIT_WORK_TREE") {
       note_unseen("a git folder elsewhere");
     }
   }
+  const auto given = state.variables;
   if (!stays) {
-    for (const Assignment& assignment : command.assignments) state.variables.changed().erase(assignment.name);
+    for (const Assignment& assignment : command.assignments) state.exported.changed().insert(assignment.name);
+  }
+  Lines out = run(std::move(words), state, read);
+  if (!stays) {
+    state.exported = exported;
     for (const Assignment& assignment : command.assignments) {
-      if (const auto old = before->find(assignment.name); old != before->end()) {
+      const auto now = state.variables->find(assignment.name);
+      // The command itself may have given it another value, which stays.
+      if (now == state.variables->end() || now->second != given->find(assignment.name)->second) continue;
+      const auto old = before->find(assignment.name);
+      if (old == before->end()) {
+        state.variables.changed().erase(assignment.name);
+      } else {
         state.variables.changed()[assignment.name] = old->second;
       }
     }
   }
-  Lines out = run(std::move(words), state, read);
   return prints ? out : Arguments{};
 }
 

@@ -31,7 +31,8 @@ bool is_active(std::string_view segment) {
 
 class Search {
  public:
-  Search(const FolderView& files, Budget& budget) : files_(files), budget_(budget) {}
+  Search(const FolderView& files, Budget& budget, int flags)
+      : files_(files), budget_(budget), flags_(flags) {}
 
   // `found` is what leads here, as it will be named; `place` is where that is.
   bool go(std::string_view rest, const std::string& found, const std::string& place) {
@@ -59,7 +60,7 @@ class Search {
     if (!names || !budget_.spend(static_cast<long>(names->size() / 8 + 1))) return false;
     const std::string pattern(segment);
     for (const std::string& name : *names) {
-      if (fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD | FNM_EXTMATCH) != 0) continue;
+      if (fnmatch(pattern.c_str(), name.c_str(), flags_) != 0) continue;
       if (is_last) {
         if (!budget_.spend()) return false;
         results.push_back({.text = found + name});
@@ -75,6 +76,7 @@ class Search {
  private:
   const FolderView& files_;
   Budget& budget_;
+  const int flags_;
 };
 
 }  // namespace
@@ -96,12 +98,12 @@ bool has_pattern(std::string_view text) {
 }
 
 std::optional<Arguments> matching(const std::string& pattern, const std::string& folder,
-                                  const FolderView& files, Budget& budget) {
+                                  const FolderView& files, Budget& budget, bool with_hidden) {
   // Matching takes time that grows fast with the number of stars.
   constexpr std::size_t kPatternMax = 500;
   constexpr std::ptrdiff_t kStarsMax = 20;
   if (pattern.size() > kPatternMax || std::ranges::count(pattern, '*') > kStarsMax) return std::nullopt;
-  Search search(files, budget);
+  Search search(files, budget, FNM_EXTMATCH | (with_hidden ? 0 : FNM_PERIOD));
   const bool is_absolute = pattern.starts_with('/');
   if (!search.go(is_absolute ? std::string_view(pattern).substr(1) : std::string_view(pattern),
                  is_absolute ? "/" : "", is_absolute ? "/" : folder)) {

@@ -16,8 +16,8 @@ std::string as_pattern(std::string_view text);
 bool has_pattern(std::string_view text);
 
 // The files below `folder` that match, named as the pattern names them; a pattern with ** is the folder it
-// searches. Nothing: there is too much to look at.
+// searches. A shell passes over hidden ones. Nothing: there is too much to look at.
 std::optional<Arguments> matching(const std::string& pattern, const std::string& folder,
-                                  const FolderView& files, Budget& budget);
+                                  const FolderView& files, Budget& budget, bool with_hidden = false);
 
 }  // namespace leasehold::shell

@@ -15,7 +15,7 @@ class Splitter {
       const Argument& word = words_[at_];
       const std::string& text = word.text;
       if (!only_operands && word.is_known() && text == "--") {
-        only_operands = true;
+        only_operands = !syntax_.no_end;
       } else if (only_operands || word.is_tree || text.size() < 2 || text[0] != '-') {
         if (word.splits && split_.unclear.empty()) split_.unclear = word.why;
         split_.operands.push_back(word);

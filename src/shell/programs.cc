@@ -154,20 +154,59 @@ constexpr Program kPrograms[] = {
 
 static_assert(std::ranges::is_sorted(kPrograms, {}, &Program::name));
 
+constexpr std::string_view kNpmValues = "-p --package -w --workspace --prefix -C";
+constexpr std::string_view kNpmFolder = "--prefix -C";
+constexpr std::string_view kNpmAround = "-w --workspace -ws --workspaces";
+constexpr std::string_view kPnpmValues = "--package -F --filter -C --dir";
+constexpr std::string_view kPnpmFolder = "-C --dir";
+constexpr std::string_view kPnpmAround = "-F --filter -r --recursive";
+
 constexpr Wrapper kWrappers[] = {
+    {.name = "bun x", .values = "-p --package", .packages = true},
     {.name = "bundle exec"},
-    {.name = "bunx"},
+    {.name = "bunx", .values = "-p --package", .packages = true},
+    {.name = "busybox"},
     {.name = "caffeinate", .values = "-t -w"},
     {.name = "chrt", .operands = 1},
     {.name = "doas", .values = "-u -C"},
-    {.name = "env", .values = "-u --unset -C --chdir -S", .folder = "-C --chdir", .assigns = true},
-    {.name = "flock", .values = "-w --wait --timeout -E", .operands = 1},
+    {.name = "env",
+     .values = "-u --unset -C --chdir -S --split-string",
+     .folder = "-C --chdir",
+     .assigns = true,
+     .words = "-S --split-string"},
+    {.name = "flock",
+     .values = "-w --wait --timeout -E --conflict-exit-code",
+     .operands = 1,
+     .makes = true,
+     .script = "-c --command"},
     {.name = "ionice", .values = "-c -n -p --class --classdata"},
     {.name = "nice", .values = "-n --adjustment"},
     {.name = "nohup"},
-    {.name = "npx", .values = "-p --package"},
-    {.name = "pnpm dlx"},
-    {.name = "pnpm exec"},
+    {.name = "npm exec",
+     .values = "-c --call -p --package -w --workspace --prefix -C",
+     .folder = kNpmFolder,
+     .packages = true,
+     .script = "-c --call",
+     .around = kNpmAround},
+    {.name = "npm x", .values = kNpmValues, .folder = kNpmFolder, .packages = true, .around = kNpmAround},
+    {.name = "npx",
+     .values = "-c --call -p --package -w --workspace --prefix",
+     .folder = "--prefix",
+     .packages = true,
+     .script = "-c --call",
+     .around = kNpmAround},
+    {.name = "pipx run", .values = "--spec --python", .packages = true},
+    {.name = "pnpm dlx",
+     .values = kPnpmValues,
+     .folder = kPnpmFolder,
+     .packages = true,
+     .around = kPnpmAround},
+    {.name = "pnpm exec",
+     .values = kPnpmValues,
+     .folder = kPnpmFolder,
+     .packages = true,
+     .around = kPnpmAround},
+    {.name = "pnpx", .values = "--package", .packages = true},
     {.name = "poetry run"},
     {.name = "python -m"},
     {.name = "python3 -m"},
@@ -181,10 +220,14 @@ constexpr Wrapper kWrappers[] = {
     {.name = "taskset", .operands = 1},
     {.name = "time", .values = "-f --format -o --output", .outputs = "-o --output"},
     {.name = "timeout", .values = "-s --signal -k --kill-after", .operands = 1},
+    {.name = "toybox"},
     {.name = "unbuffer"},
-    {.name = "uv run", .values = "--with -p --python"},
-    {.name = "uvx"},
-    {.name = "yarn exec"},
+    {.name = "uv run",
+     .values = "--with -p --python --directory --project --group --extra",
+     .folder = "--directory"},
+    {.name = "uvx", .values = "--from --with -p --python", .packages = true},
+    {.name = "yarn dlx", .values = "-p --package --cwd", .folder = "--cwd", .packages = true},
+    {.name = "yarn exec", .values = "--cwd", .folder = "--cwd", .packages = true},
 };
 
 }  // namespace

@@ -49,9 +49,11 @@ const Program* find_program(std::string_view name) {
   const auto files = file_programs();
   const auto file = std::ranges::lower_bound(files, name, {}, &Program::name);
   if (file != files.end() && file->name == name) return &*file;
-  const auto projects = project_programs();
-  const auto project = std::ranges::find(projects, name, &Program::name);
-  return project == projects.end() ? nullptr : &*project;
+  for (const std::span<const Program> table : {package_programs(), project_programs()}) {
+    const auto found = std::ranges::find(table, name, &Program::name);
+    if (found != table.end()) return &*found;
+  }
+  return nullptr;
 }
 
 // The name that the tables know a program by; empty: it is a file of its own.
@@ -71,37 +73,126 @@ std::string without_version(const std::string& name) {
   return name.starts_with("python3.") ? "python3" : name;
 }
 
+// prettier@3, @biomejs/biome@2.0: programs are named as their packages are.
+std::string program_of_package(std::string name) {
+  if (name.starts_with('@')) name.erase(0, std::min(name.find('/'), name.size() - 1) + 1);
+  name.resize(std::min(name.find('@'), name.size()));
+  return name;
+}
+
+// NAME=value, for the command behind it.
+void export_variable(State& state, const Argument& word) {
+  const std::size_t sign = word.text.find('=');
+  Argument value = word;
+  value.text.erase(0, sign + 1);
+  value.splits = false;
+  const std::string name = word.text.substr(0, sign);
+  state.variables.changed()[name] = {std::move(value)};
+  state.exported.changed().insert(name);
+}
+
+// What takes a command or a line for a shell, with options of its own in front.
+class Wrapped {
+ public:
+  Wrapped(const Wrapper& wrapper, const Call& call, std::span<const Argument> words)
+      : wrapper_(wrapper),
+        call_(call),
+        taken_(split(words, {.values = wrapper.values, .operands_end = true})),
+        command_(taken_.operands) {}
+
+  Lines run() {
+    Follower& follower = call_.follower;
+    for (const Argument& file : taken_.values(wrapper_.outputs)) follower.note_write(call_.state, file);
+    for (const Argument& folder : taken_.values(wrapper_.folder)) {
+      follower.run({{.text = "cd"}, folder}, call_.state, std::nullopt);
+    }
+    if (taken_.has(wrapper_.around)) call_.state.folder_why = "folders of packages";
+    if (const Arguments lines = taken_.values(wrapper_.script); !lines.empty()) return run_line(lines.back());
+    if (!split_words()) return std::nullopt;
+    take_operands();
+    if (command_.empty()) {
+      if (taken_.has("-c --command -s -i")) follower.note_unseen(std::string(wrapper_.name) + ": a shell");
+      return std::nullopt;
+    }
+    if (command_.size() > 1 && is_listed(wrapper_.script, command_[0].text)) return run_line(command_[1]);
+    if (wrapper_.packages) name_program();
+    return follower.run(std::move(command_), call_.state, call_.in);
+  }
+
+ private:
+  Lines run_line(const Argument& line) {
+    return call_.follower.run({{.text = "sh"}, {.text = "-c"}, line}, call_.state, call_.in);
+  }
+
+  // Blanks between words are enough for most; what has quotes is not looked into.
+  bool split_words() {
+    Arguments words;
+    for (const Argument& value : taken_.values(wrapper_.words)) {
+      if (!value.is_text() || value.text.find_first_of("'\"\\$#") != std::string::npos) {
+        call_.follower.note_unseen(std::string(wrapper_.name) + ": words in one text");
+        return false;
+      }
+      std::string_view rest = value.text;
+      while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find_first_of(" \t\n"), rest.size());
+        if (end > 0) words.push_back({.text = std::string(rest.substr(0, end))});
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
+    }
+    command_.insert(command_.begin(), words.begin(), words.end());
+    return true;
+  }
+
+  // Those that stand before the command.
+  void take_operands() {
+    const auto behind = [&](int count) { return static_cast<int>(command_.size()) > count; };
+    if (wrapper_.makes && behind(1) && !is_there(command_[0]))
+      call_.follower.note_write(call_.state, command_[0]);
+    for (int i = 0; i < wrapper_.operands && behind(0); ++i) command_.erase(command_.begin());
+    while (wrapper_.assigns && behind(0) && command_[0].text.contains('=')) {
+      export_variable(call_.state, command_[0]);
+      command_.erase(command_.begin());
+    }
+  }
+
+  void name_program() {
+    if (command_[0].is_text()) command_[0].text = program_of_package(command_[0].text);
+    // npm exec X -- its words
+    if (command_.size() > 1 && command_[1].text == "--") command_.erase(command_.begin() + 1);
+  }
+
+  bool is_there(const Argument& path) const {
+    return path.is_text() && std::ranges::all_of(call_.state.folders, [&](const std::string& folder) {
+             return call_.follower.files().exists(placed(folder, path.text));
+           });
+  }
+
+  const Wrapper& wrapper_;
+  const Call& call_;
+  const Split taken_;
+  Arguments command_;
+};
+
 Lines run_wrapped(const Wrapper& wrapper, const Call& call, std::span<const Argument> words) {
-  const Split taken = split(words, {.values = wrapper.values, .operands_end = true});
-  for (const Argument& file : taken.values(wrapper.outputs)) call.follower.note_write(call.state, file);
-  for (const Argument& folder : taken.values(wrapper.folder)) {
-    call.follower.run({{.text = "cd"}, folder}, call.state, std::nullopt);
-  }
-  auto command = taken.operands.begin();
-  for (int skipped = 0; skipped < wrapper.operands && command != taken.operands.end(); ++skipped) ++command;
-  while (wrapper.assigns && command != taken.operands.end() && command->text.contains('=')) ++command;
-  if (command == taken.operands.end()) {
-    if (taken.has("-c --command -s -i")) call.follower.note_unseen(std::string(wrapper.name) + ": a shell");
-    return std::nullopt;
-  }
-  return call.follower.run(Arguments(command, taken.operands.end()), call.state, call.in);
+  return Wrapped(wrapper, call, words).run();
 }
 
 struct Subcommand {
-  std::string name;  // "npm install"
-  Arguments words;   // All but the two.
+  std::string name;   // "npm install"
+  Arguments words;    // All but the two.
+  Arguments command;  // From the second on.
 };
 
 // The first word that is no option belongs to the name of programs like npm.
-Subcommand subcommand(const std::string& name, const Call& call, const Program* base) {
-  const std::span<const Argument> words = call.behind();
+Subcommand subcommand(const std::string& name, std::span<const Argument> words, const Program* base) {
   const Syntax syntax = base != nullptr ? base->syntax : Syntax();
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     if (is_listed(syntax.values, text)) {
       ++i;
     } else if (words[i].is_text() && (!text.starts_with('-') || text == "-m")) {
-      Subcommand found = {.name = name, .words = call.rest()};
+      const std::span<const Argument> from = words.subspan(i);
+      Subcommand found = {name, {words.begin(), words.end()}, {from.begin(), from.end()}};
       found.name += ' ';
       found.name += text;
       found.words.erase(found.words.begin() + static_cast<std::ptrdiff_t>(i));
@@ -133,6 +224,16 @@ Lines apart(const Call& call, const Run& run) {
   return run(Call{call.follower, inside, call.words, call.in});
 }
 
+// yarn X, yarn run X: a script of the project or, if it has none of that name, a program of a package.
+Lines run_bin(const Program& row, const Call& call, Arguments command) {
+  call.follower.note_unseen(std::string(row.name) + ": a script");
+  if (command[0].text == "run") command.erase(command.begin());
+  if (command.empty() || !command[0].is_text()) return std::nullopt;
+  const std::span<const Program> projects = project_programs();
+  if (std::ranges::find(projects, command[0].text, &Program::name) == projects.end()) return std::nullopt;
+  return apart(call, [&](const Call& own) { return own.follower.run(command, own.state, own.in); });
+}
+
 Lines run_named(const std::string& name, const Known& known, const Call& call) {
   if (known.special != nullptr) return apart(call, known.special->run);
   if (known.only_reads) return printed_by(name, call);
@@ -141,14 +242,19 @@ Lines run_named(const std::string& name, const Known& known, const Call& call) {
   }
   // Those that have commands of their own cannot be seen through without one.
   if (known.row == nullptr || known.row->unseen_if == "*") {
-    const Subcommand sub = subcommand(name, call, known.row);
+    const Subcommand sub = subcommand(name, call.behind(), known.row);
     if (const Wrapper* wrapper = find_wrapper(sub.name)) {
       return apart(call, [&](const Call& own) { return run_wrapped(*wrapper, own, sub.words); });
     }
     if (const Program* found = find_program(sub.name)) {
-      run_row(*found, call, sub.words);
+      // go mod tidy
+      const Subcommand deeper = subcommand(sub.name, sub.words, known.row);
+      const Program* const nearer = find_program(deeper.name);
+      run_row(nearer == nullptr ? *found : *nearer, call, nearer == nullptr ? sub.words : deeper.words);
       return printed_by(name, call);
     }
+    if (known.row != nullptr && known.row->runs_bins && !sub.command.empty())
+      return run_bin(*known.row, call, sub.command);
   }
   if (known.row == nullptr) {
     call.follower.note_unseen(name + " is not known");

@@ -1,6 +1,8 @@
 // What a line of the table means.
 #include <algorithm>
 
+#include "shell/braces.h"
+#include "shell/glob.h"
 #include "shell/place.h"
 #include "shell/programs.h"
 #include "util/path_text.h"
@@ -15,6 +17,21 @@ std::vector<std::string_view> items(std::string_view list) {
     const std::size_t end = std::min(list.find(' '), list.size());
     if (end > 0) all.push_back(list.substr(0, end));
     list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return all;
+}
+
+// src/*.{ts,tsx} as it stands there: every pattern that it is.
+std::vector<std::string> without_braces(const std::string& text) {
+  constexpr std::size_t kPatternsMax = 100;
+  Part part;
+  part.text = text;
+  std::vector<std::string> all;
+  const auto words = braced({{part}}, kPatternsMax);
+  if (!words) return {text};
+  for (const Word& word : *words) {
+    all.emplace_back();
+    for (const Part& one : word.parts) all.back() += one.text;
   }
   return all;
 }
@@ -34,8 +51,21 @@ class Row {
       return;
     }
     goes_deep_ = split_.has(row_.tree_if);
-    for (const std::string_view name : items(row_.beside)) note_beside(name);
+    const bool is_frozen = std::ranges::any_of(split_.options, [&](const Option& one) {
+      return is_listed(row_.frozen_if, one.name) && one.value.text != "false";
+    });
+    if (!operands().empty() && !is_frozen) {
+      for (const std::string_view name : items(row_.adds)) note_beside(name);
+    }
+    for (const std::string_view name : items(row_.beside)) {
+      if (!is_frozen || name.ends_with('/')) note_beside(name);
+    }
+    for (const std::string_view name : items(row_.here)) note_here(name);
     if (!row_.keys.empty()) note_keys();
+    if (row_.globs && !operands().empty()) {
+      match_operands();
+      if (operands().empty()) return;
+    }
     note_operands();
   }
 
@@ -70,8 +100,7 @@ class Row {
                                [&](const std::string& one) { return call_.follower.files().is_link(one); });
   }
 
-  // With `subtree` a pattern of names that the operand has does not hold any more, but one that the program
-  // has does.
+  // With `subtree` the names are those that the program writes, if it has such.
   void note(const Argument& path, bool subtree) {
     if (!path.is_known()) return unseen(path.why);
     if (subtree && !row_.names.empty()) {
@@ -132,10 +161,41 @@ class Row {
     }
   }
 
+  void note_here(std::string_view name) {
+    const bool is_asked = name.ends_with('?');
+    if (is_asked) name.remove_suffix(1);
+    const Argument file = {.text = std::string(name)};
+    if (!is_asked || !is_file(file)) note(file, false);
+  }
+
+  // Patterns that the shell left alone, as the program takes them: hidden files are files, too.
+  void match_operands() {
+    Arguments all;
+    for (Argument& one : operands()) {
+      const bool leaves_out = one.is_text() && one.text.starts_with('!');
+      const bool is_pattern = one.is_text() && (has_pattern(one.text) || one.text.contains('{'));
+      if ((!is_pattern && !leaves_out) || is_file(one) || is_folder(one)) {
+        all.push_back(std::move(one));
+      } else if (!leaves_out) {
+        for (const std::string& pattern : without_braces(one.text)) add_matching(pattern, all);
+      }
+    }
+    operands() = std::move(all);
+  }
+
+  void add_matching(const std::string& pattern, Arguments& all) {
+    if (!call_.state.folder_why.empty()) return unseen(call_.state.folder_why);
+    for (const std::string& folder : call_.state.folders) {
+      const auto found = matching(pattern, folder, call_.follower.files(), call_.follower.budget(), true);
+      if (!found) return unseen("too many files");
+      add_missing(all, *found);
+    }
+  }
+
   void note_operands() {
     Arguments& all = operands();
     if (row_.operands == Operands::none) return;
-    if (row_.operands == Operands::here) return note_here();
+    if (row_.operands == Operands::here) return note_all_here();
     const bool needs_script = row_.operands == Operands::after_first && !split_.has(row_.script);
     // An empty one is what sed wants behind -i on other systems.
     if (row_.operands == Operands::after_first && !all.empty() && all[0].is_text() && all[0].text.empty()) {
@@ -163,7 +223,7 @@ class Row {
     }
   }
 
-  void note_here() {
+  void note_all_here() {
     const Arguments into = split_.values(row_.into);
     if (into.empty()) note({.text = "."}, true);
     for (const Argument& folder : into) note(folder, true);
@@ -215,7 +275,19 @@ class Row {
 }  // namespace
 
 void run_row(const Program& row, const Call& call, std::span<const Argument> words) {
-  Row(row, call, words).run();
+  Arguments folders;
+  if (!row.folder.empty()) folders = split(words, row.syntax).values(row.folder);
+  if (folders.empty()) return Row(row, call, words).run();
+  State there = call.state;
+  for (Argument& folder : folders) {
+    // A file that stands for its folder.
+    if (folder.is_text() && folder.text.ends_with(".toml")) {
+      const std::size_t slash = folder.text.rfind('/');
+      folder.text = slash == std::string::npos ? "." : folder.text.substr(0, std::max(slash, std::size_t{1}));
+    }
+    call.follower.run({{.text = "cd"}, folder}, there, std::nullopt);
+  }
+  Row(row, {call.follower, there, call.words, call.in}, words).run();
 }
 
 }  // namespace leasehold::shell

@@ -47,6 +47,44 @@ Lines run_apply_patch(const Call& call) {
   return std::nullopt;
 }
 
+Lines run_line(const Call& call, const Argument& line) {
+  return call.follower.run({{.text = "sh"}, {.text = "-c"}, line}, call.state, call.in);
+}
+
+// su - somebody -c 'line'; runuser -u somebody -- command
+Lines run_su(const Call& call) {
+  const std::string& name = call.words.front().text;
+  const bool takes_command = name == "runuser";
+  const Split taken =
+      split(call.behind(), {.values = "-c --command --session-command -s --shell -g --group -G "
+                                      "--supp-group -w --whitelist-environment -u --user"});
+  const bool is_login = taken.has("-l --login") ||
+                        std::ranges::find(taken.operands, "-", &Argument::text) != taken.operands.end();
+  if (is_login) call.state.folder_why = "the home folder of somebody else";
+  const Arguments lines = taken.values("-c --command --session-command");
+  if (!lines.empty()) return run_line(call, lines.back());
+  if (takes_command && taken.has("-u --user") && !taken.operands.empty())
+    return call.follower.run(taken.operands, call.state, call.in);
+  call.follower.note_unseen(name + ": a shell");
+  return std::nullopt;
+}
+
+// It writes down what a shell, or one line for it, prints.
+Lines run_script(const Call& call) {
+  const Split taken =
+      split(call.behind(), {.values = "-c --command -O --log-out -I --log-in -B --log-io -T --log-timing -E "
+                                      "--echo -o --output-limit -m --logging-format",
+                            .attached = "-t"});
+  const Arguments logs = taken.values("-O --log-out -I --log-in -B --log-io -T --log-timing");
+  for (const Argument& file : logs) call.follower.note_write(call.state, file);
+  for (const Argument& file : taken.operands) call.follower.note_write(call.state, file);
+  if (logs.empty() && taken.operands.empty()) call.follower.note_write(call.state, {.text = "typescript"});
+  const Arguments lines = taken.values("-c --command");
+  if (!lines.empty()) return run_line(call, lines.back());
+  call.follower.note_unseen("script: a shell");
+  return std::nullopt;
+}
+
 constexpr Special kSpecials[] = {
     {"apply_patch", run_apply_patch},
     {"applypatch", run_apply_patch},
@@ -61,7 +99,10 @@ constexpr Special kSpecials[] = {
     {"mawk", run_awk},
     {"mkdir", run_mkdir},
     {"patch", run_patch},
+    {"runuser", run_su},
+    {"script", run_script},
     {"sh", run_shell},
+    {"su", run_su},
     {"tar", run_tar},
     {"xargs", run_xargs},
     {"zsh", run_shell},
@@ -101,7 +142,14 @@ Lines run_shell(const Call& call) {
     has_command = has_command || word.text.contains('c');
     if (word.text.find_first_of("oO") != std::string::npos) ++at;
   }
-  State inside = {.folders = call.state.folders, .folder_why = call.state.folder_why};
+  State inside;
+  inside.folders = call.state.folders;
+  inside.folder_why = call.state.folder_why;
+  inside.exported = call.state.exported;
+  for (const std::string& variable : *call.state.exported) {
+    const auto known = call.state.variables->find(variable);
+    if (known != call.state.variables->end()) inside.variables.changed()[variable] = known->second;
+  }
   const std::string name = call.words.front().text;
   if (at >= call.words.size() || (!has_command && call.words[at].text == "-")) {
     const auto script = whole_text(call.in);

@@ -32,6 +32,8 @@ State either(State one, State other) {
       if (const auto [added, is_new] = variables.try_emplace(name); is_new) forget(added->second, name);
     }
   }
+  if (!one.exported.is_same(other.exported))
+    one.exported.changed().insert(other.exported->begin(), other.exported->end());
   if (one.positional != other.positional) one.positional = {{.why = "its arguments depend on what runs"}};
   if (!one.functions.is_same(other.functions)) {
     for (const auto& [name, definition] : *other.functions)

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,8 @@ struct State {
   std::string folder_why;            // Not empty: it may be somewhere else, for this reason.
   std::optional<std::string> last_folder;
   std::vector<std::string> pushed;
-  Shared<Variables> variables;  // Lists have any number of items, others one.
+  Shared<Variables> variables;             // Lists have any number of items, others one.
+  Shared<std::set<std::string>> exported;  // Which of them the shells that it runs have, too.
   Shared<Functions> functions;
   Arguments positional;
   bool has_ended = false;  // By exit: nothing more is run.
