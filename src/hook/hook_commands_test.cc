@@ -1,0 +1,172 @@
+// An agent's shell: what its command lines are asked for, and what is noticed of them afterwards.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hook/staged_agents.h"
+
+namespace leasehold {
+namespace {
+
+TEST_F(HookTest, ACommandMayNameMoreFilesThanOneRequest) {
+  for (int i = 0; i < 1'500; ++i) write(fmt::format("o/{}.o", i), "");
+  EXPECT_EQ(shell("s1", "rm o/*.o"), "");
+  ASSERT_EQ(edit("s2", "o/777.o"), "");
+  EXPECT_TRUE(mentions(shell("s1", "rm o/*.o"), "o/777.o"));
+}
+
+TEST_F(HookTest, ACommandLineIsGatedLikeAWrite) {
+  write("a", "");
+  EXPECT_EQ(edit("s1", "a"), "");
+
+  EXPECT_TRUE(mentions(shell("s2", "sed -i s/x/y/ a"), "a is leased by claude-code"));
+  EXPECT_TRUE(mentions(shell("s2", "cd sub; echo x > ../a; ls"), "a is leased"))
+      << "where the folder is not there";
+  EXPECT_EQ(shell("s1", "echo x >> a"), "") << "its own";
+  EXPECT_EQ(shell("s2", "cat a > b"), "") << "it only reads it";
+  EXPECT_EQ(holders("/b"), "claude-code@s2 ");
+  EXPECT_NE(edit("s1", "b"), "");
+}
+
+TEST_F(HookTest, WhatACommandLineDoesUnseenGoesOn) {
+  EXPECT_EQ(edit("s1", "a"), "");
+  EXPECT_EQ(shell("s2", "python3 -c 'open(1)'"), "");
+  EXPECT_EQ(shell("s2", "echo 'unclosed"), "");
+  EXPECT_NE(shell("s2", "./script && rm a"), "") << "but what is seen is seen";
+}
+
+TEST_F(HookTest, AWholeFolderIsLookedAtAndNotTaken) {
+  write("d/a.md", "");
+  EXPECT_EQ(shell("s1", "rm -rf d"), "");
+  EXPECT_EQ(shell("s1", "git checkout other"), "");
+  EXPECT_EQ(holders("/d"), "");
+
+  EXPECT_EQ(edit("s1", "d/a.md"), "");
+
+  EXPECT_EQ(shell("s1", "rm -rf d"), "");
+  EXPECT_TRUE(mentions(shell("s2", "rm -rf d"), "d/a.md is leased"));
+  EXPECT_TRUE(mentions(shell("s3", "git stash"), "d/a.md is leased"));
+  EXPECT_TRUE(mentions(shell("s4", "rm -rf .."), "d/a.md is leased")) << "what is around the workspace";
+  EXPECT_EQ(shell("s5", "find d -name '*.txt' -delete"), "");
+  EXPECT_EQ(shell("s5", "find . -type d -name target -exec rm -rf {} +"), "");
+  EXPECT_TRUE(mentions(shell("s6", "find . -type d -name d -exec rm -rf {} +"), "d/a.md is leased"));
+  EXPECT_TRUE(mentions(shell("s5", "find d -name '*.md' -delete"), "d/a.md is leased"));
+}
+
+TEST_F(HookTest, ManyFilesAreLookedAtAndNotTaken) {
+  EXPECT_EQ(shell("s1", "touch f{1..200}"), "");
+  EXPECT_EQ(holders("/f7"), "");
+  EXPECT_EQ(edit("s1", "f7"), "");
+  EXPECT_TRUE(mentions(shell("s2", "touch f{1..200}"), "f7 is leased"));
+}
+
+TEST_F(HookTest, WhatACommandDidUnseenToAnothersFileIsNoticed) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell("s2", "make"), "");
+  EXPECT_EQ(after_shell("s2", "make"), "") << "nothing happened";
+
+  ASSERT_EQ(shell("s2", "make"), "");
+  write("a", "three");
+  const std::string remark = after_shell("s2", "make");
+
+  EXPECT_TRUE(mentions(remark, R"("additionalContext":"Changed while your command ran)")) << remark;
+  EXPECT_TRUE(mentions(remark, "a (leased by claude-code)")) << remark;
+  const auto events = open()->client()->history({.path = "/a"});
+  ASSERT_TRUE(events);
+  EXPECT_EQ(events->back().owner.session_id, "s2");
+  EXPECT_TRUE(mentions(events->back().reason, "changed while a command of its ran ("))
+      << events->back().reason;
+  EXPECT_TRUE(mentions(events->back().reason, "); held by claude-code")) << events->back().reason;
+
+  const std::string told = edit("s1", "a");
+  EXPECT_TRUE(mentions(told, "a was changed by claude-code")) << "its holder learns it, too: " << told;
+  EXPECT_EQ(edit("s1", "a"), "") << "once";
+}
+
+TEST_F(HookTest, WhatACommandDidIsNoticedWhereverItsShellWentMeanwhile) {
+  const TempFolder elsewhere;
+  const StagedAgent gone = {
+      .host = HookHost::claude_code, .session = "s2", .root = elsewhere.path(), .subagent = {}};
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell("s2", "make && cd " + elsewhere.path()), "");
+  write("a", "three");
+  EXPECT_TRUE(mentions(call(report_after_command(gone, "make")).output, "a (leased by claude-code)"));
+
+  // It is still there when the next one begins, and the hook was started there, too.
+  const Variables known = [&](const char* name) -> const char* {
+    return std::string_view(name) == "CLAUDE_PROJECT_DIR" ? folder.path().c_str() : nullptr;
+  };
+  const auto call_there = [&](const std::string& report) {
+    return HookCall(HookHost::claude_code, report, elsewhere.path(), known).answer().output;
+  };
+  ASSERT_EQ(call_there(report_of_command(gone, root() + "/script")), "");
+  write("a", "four");
+  EXPECT_TRUE(
+      mentions(call_there(report_after_command(gone, root() + "/script")), "a (leased by claude-code)"));
+}
+
+TEST_F(HookTest, GoingRoundADenialIsRecordedEachTime) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_NE(edit("s2", "a"), "");
+  const auto recorded = [&] {
+    const auto events = open()->client()->history({.path = "/a"});
+    return std::count_if(events->begin(), events->end(), [](const Event& event) {
+      return mentions(event.reason, "changed while a command of its ran");
+    });
+  };
+  for (int times = 1; times <= 2; ++times) {
+    ASSERT_EQ(shell("s2", "make"), "");
+    write("a", "three" + std::to_string(times));
+    EXPECT_NE(after_shell("s2", "make"), "");
+    EXPECT_EQ(recorded(), times);
+  }
+}
+
+TEST_F(HookTest, CommandsThatOverlapOrEndUnreportedAreLookedAt) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell("s2", "make"), "");
+  write("a", "three");
+  ASSERT_EQ(shell("s2", "ls"), "");
+  EXPECT_TRUE(mentions(after_shell("s2", "ls"), "a (leased by claude-code)"));
+}
+
+TEST_F(HookTest, WhatItsHolderMayHaveDoneIsNobodyElses) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell("s1", "make"), "");
+  ASSERT_EQ(shell("s2", "ls"), "");
+  write("a", "three");
+  EXPECT_EQ(after_shell("s2", "ls"), "");
+}
+
+TEST_F(HookTest, AFileThatIsGoneWithItsFolderIsNoticed) {
+  write("src/a", "one");
+  ASSERT_EQ(write_as("s1", "src/a", "two"), "");
+  ASSERT_EQ(shell("s2", "make"), "");
+  std::filesystem::remove_all(root() + "/src");
+  EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code)"));
+}
+
+TEST_F(HookTest, WhatItsHolderWroteMeanwhileIsNobodyElsesDoing) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell("s2", "make"), "");
+  ASSERT_EQ(write_as("s1", "a", "three"), "");
+  EXPECT_EQ(after_shell("s2", "make"), "");
+
+  ASSERT_EQ(shell("s2", "make"), "");
+  ASSERT_EQ(edit("s1", "a"), "");
+  write("a", "four");
+  EXPECT_EQ(after_shell("s2", "make"), "") << "it is just at it";
+  ASSERT_EQ(shell("s1", "make"), "");
+  write("a", "five");
+  EXPECT_EQ(after_shell("s1", "make"), "") << "by a command of its own";
+  EXPECT_EQ(edit("s1", "a"), "");
+}
+
+}  // namespace
+}  // namespace leasehold
