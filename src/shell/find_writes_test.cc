@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "util/path_text.h"
@@ -16,6 +17,7 @@ namespace {
 class ToldFolder : public FolderView {
  public:
   std::set<std::string> files = {"/w/a", "/w/b", "/w/d/c"};
+  std::map<std::string, std::string> texts;
 
   bool exists(const std::string& path) const override { return files.contains(path) || is_folder(path); }
   bool is_folder(const std::string& path) const override {
@@ -30,7 +32,10 @@ class ToldFolder : public FolderView {
     }
     return std::vector(found.begin(), found.end());
   }
-  std::optional<std::string> text(const std::string&) const override { return std::nullopt; }
+  std::optional<std::string> text(const std::string& path) const override {
+    const auto found = texts.find(path);
+    return found == texts.end() ? std::nullopt : std::optional(found->second);
+  }
 };
 
 Writes ask(std::string_view command) {
@@ -93,6 +98,31 @@ TEST(FindWrites, WhatIsFoundMayBeAFolderWithAllInIt) {
   EXPECT_EQ(ask("find . -name d -exec mv {} /tmp ';'").files.front(), deep);
   EXPECT_EQ(ask("find . -name d -exec rm {} +").files,
             (std::vector<Write>{{.path = "/w", .subtree = true, .name = "d"}}));
+}
+
+TEST(FindWrites, ALinkedWorkTreeHasAHeadOfItsOwnAndSharesBranches) {
+  const std::string one(40, '1');
+  const std::string other(40, '2');
+  ToldFolder files;
+  files.files.insert("/w/.git");
+  files.texts = {{"/w/.git", "gitdir: /r/.git/worktrees/w\n"},
+                 {"/r/.git/worktrees/w/HEAD", "ref: refs/heads/topic\n"},
+                 {"/r/.git/worktrees/w/commondir", "../..\n"},
+                 {"/r/.git/worktrees/w/../../refs/heads/topic", one + "\n"},
+                 {"/r/.git/worktrees/w/../../refs/heads/same", one + "\n"},
+                 {"/r/.git/worktrees/w/../../packed-refs",
+                  "# pack-refs with: peeled\n" + other + " refs/heads/same\n" + one + " refs/remotes/o/m\n" +
+                      other + " refs/tags/v1\n^" + one + "\n"}};
+  const auto changes = [&](const std::string& command) {
+    return !find_writes(command, {.folder = "/w/d", .home = "", .files = files}).files.empty();
+  };
+  for (const std::string& name : {std::string("topic"), std::string("same"), std::string("o/m"), one})
+    EXPECT_FALSE(changes("git switch " + name)) << name;
+  for (const std::string& name : {std::string("main"), std::string("v1"), std::string("m"), other,
+                                  std::string("../heads/same"), std::string("topic~1")})
+    EXPECT_TRUE(changes("git switch " + name)) << name;
+  EXPECT_TRUE(changes("git commit -m x; git switch same"));
+  EXPECT_FALSE(changes("git status; git switch same"));
 }
 
 TEST(FindWrites, TakesAnyBytes) {

@@ -55,6 +55,7 @@ git add -A && git commit -q -m first
 git checkout -q -b other && printf '# other\n' > docs/x.md && printf 'new\n' > other.txt
 git add -A && git commit -q -m other
 git checkout -q main
+git branch packed && git update-ref refs/remotes/origin/main main && git pack-refs --all && git branch loose
 sed s/two/2/ a.txt > a.new; diff -u a.txt a.new | sed 's/a\.new/a.txt/' > fix.diff || true; rm a.new
 printf 'changed\n' >> b.txt
 mkdir in && echo 1 > in/p && echo 2 > in/q && tar cf archive.tar in && rm -r in
