@@ -30,9 +30,15 @@ Argument replaced(const Argument& word, std::string_view mark, const Argument& b
       made.only_folders = false;
     }
   } else {
-    made.text.replace(at, mark.size(), by.text);
-    if (made.text.find(mark, at + by.text.size()) != std::string::npos)
-      made.why = "names that are put together";
+    constexpr std::size_t kTextMax = std::size_t{64} << 10;
+    for (std::size_t next = at; next != std::string::npos;
+         next = made.text.find(mark, next + by.text.size())) {
+      made.text.replace(next, mark.size(), by.text);
+      if (made.text.size() > kTextMax) {
+        made.why = "names that are put together";
+        break;
+      }
+    }
   }
   return made;
 }

@@ -38,6 +38,7 @@ struct Program {
   std::string_view keys;       // Operands that begin so name a file: "of=" of dd's.
   std::string_view beside;     // Files of a project that it writes, at or above this folder.
   std::string_view adds;       // The same, but only if it has operands.
+  std::string_view around;     // With one of these, what it adds to is in other folders.
   std::string_view frozen_if;  // With one of these, of all those only the folders.
   std::string_view here;       // Files that it writes in this folder; with a ? behind, if they are not there.
   std::string_view without;    // What it writes if it has no operand.

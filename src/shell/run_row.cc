@@ -54,7 +54,7 @@ class Row {
     const bool is_frozen = std::ranges::any_of(split_.options, [&](const Option& one) {
       return is_listed(row_.frozen_if, one.name) && one.value.text != "false";
     });
-    if (!operands().empty() && !is_frozen) {
+    if (!operands().empty() && !is_frozen && !split_.has(row_.around)) {
       for (const std::string_view name : items(row_.adds)) note_beside(name);
     }
     for (const std::string_view name : items(row_.beside)) {
