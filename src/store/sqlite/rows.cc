@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 
 #include "store/deadline.h"
 #include "store/json/records_json.h"
@@ -76,6 +77,18 @@ std::optional<Process> process(Query& row) {
   return process;
 }
 
+// Whoever gives back, or comes, reads all who wait in line, and again the next time.
+const AcquireRequest& request(std::string_view text) {
+  constexpr std::size_t kRequestsMax = 256;
+  thread_local std::unordered_map<std::string, AcquireRequest> known;
+  const std::string key(text);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  auto parsed = request_from_json(text);
+  if (!parsed) throw_corrupt(fmt::format("the request '{}'", text.substr(0, 64)));
+  if (known.size() == kRequestsMax) known.clear();
+  return known.emplace(key, std::move(*parsed)).first->second;
+}
+
 std::uint64_t sequence_from(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -127,10 +140,7 @@ Ticket read_ticket(Query& row) {
   Ticket ticket;
   ticket.id = {string(row)};
   ticket.workspace = string(row);
-  const std::string_view request = row.text();
-  auto parsed = request_from_json(request);
-  if (!parsed) throw_corrupt(fmt::format("the request '{}'", request.substr(0, 64)));
-  ticket.request = std::move(*parsed);
+  ticket.request = request(row.text());
   ticket.sequence = token(row);
   ticket.arrival = time(row);
   ticket.order = time(row);
