@@ -207,8 +207,14 @@ void Connection::execute(const char* sql) {
   if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) throw_failure(handle_);
 }
 
+bool Connection::has_log() {
+  Query mode = query("PRAGMA journal_mode");
+  has_log_ = mode.step() && mode.text() == "wal";
+  return has_log_;
+}
+
 void Connection::commit() {
-  const GatheredLog together(log_file(), gathered_);
+  const GatheredLog together(has_log_ ? log_file() : nullptr, gathered_);
   query("COMMIT").run();
 }
 

@@ -84,6 +84,8 @@ class Connection {
   // Whether somebody deleted or replaced the file since.
   bool has_moved() const;
 
+  // Whether commits go to a write-ahead log. Not so in a new file, or one that somebody else made.
+  bool has_log();
   // Pages in the write-ahead log after this connection's last commit.
   int log_pages() const { return log_pages_; }
   // Moves what it can from the log into the file. Only inside the gate (WAL-reset bug, decisions.md).
@@ -110,6 +112,7 @@ class Connection {
   sqlite3* handle_;
   const bool is_alone_;
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
+  bool has_log_ = false;
   int log_pages_ = 0;
   std::string gathered_;  // What commits write is put together here.
 };

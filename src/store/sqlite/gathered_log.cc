@@ -9,7 +9,8 @@ namespace {
 
 // A frame: its header, then a page (https://www.sqlite.org/fileformat2.html#walformat).
 constexpr int kHeaderBytes = 24;
-// SQLite's own file system takes less than 128 KiB at once; a frame more must fit, of the largest page too.
+// SQLite's own file system takes less than 128 KiB at once; a frame more must fit.
+constexpr std::size_t kPageBytesMax = 65'536;
 constexpr std::size_t kMostBytes = 60'000;
 
 // SQLite's methods get the file and nothing else.
@@ -44,29 +45,34 @@ GatheredLog::GatheredLog(sqlite3_file* log, std::string& buffer) : log_(log), ga
     return code == SQLITE_OK ? current->usual_->xFileSize(file, size) : code;
   };
   gathered_.clear();
+  // Here it may throw; not in the middle of SQLite.
+  gathered_.reserve(kMostBytes + kHeaderBytes + kPageBytesMax);
   current = this;
   log_->pMethods = &ours_;
 }
 
 GatheredLog::~GatheredLog() {
   if (log_ == nullptr) return;
-  log_->pMethods = usual_;
+  // Unless SQLite has closed it.
+  if (log_->pMethods == &ours_) log_->pMethods = usual_;
   current = nullptr;
 }
 
 int GatheredLog::write(const char* data, int size, sqlite3_int64 offset) {
+  if (is_done_) return usual_->xWrite(log_, data, size, offset);
   const bool follows = offset == start_ + static_cast<sqlite3_int64>(gathered_.size());
   const std::string_view bytes(data, static_cast<std::size_t>(size));
-  if (!is_done_ && awaits_page_ && follows) {
+  if (awaits_page_ && follows) {
     gathered_ += bytes;
     awaits_page_ = false;
     is_done_ = is_last_;
     return is_done_ || gathered_.size() >= kMostBytes ? flush() : SQLITE_OK;
   }
-  if (!follows || size != kHeaderBytes || is_done_) {
+  const bool is_header = size == kHeaderBytes;
+  if (!follows || !is_header) {
     if (const int code = flush(); code != SQLITE_OK) return code;
   }
-  if (size != kHeaderBytes || is_done_) return usual_->xWrite(log_, data, size, offset);
+  if (!is_header) return usual_->xWrite(log_, data, size, offset);
   if (gathered_.empty()) start_ = offset;
   gathered_ += bytes;
   awaits_page_ = true;

@@ -81,6 +81,25 @@ TEST(GatheredLog, PagesThatAreInTheLogAlreadyAreWhole) {
       "2000|600000|285\nok\n");
 }
 
+// There the file is a journal, which a commit closes.
+TEST(GatheredLog, AFileThatIsClosedMeanwhileStaysClosed) {
+  const TempFolder folder;
+  const std::string path = folder.path() + "/plain.db";
+  run_sql(path, "CREATE TABLE numbers (n)");
+  const auto connection = sqlite::Connection::open(path, nullptr, false).value();
+  connection->execute("BEGIN IMMEDIATE; INSERT INTO numbers VALUES (1)");
+  sqlite3_file* journal = nullptr;
+  sqlite3_file_control(connection->handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER,
+                       static_cast<void*>(&journal));
+  ASSERT_NE(journal->pMethods, nullptr);
+  {
+    std::string buffer;
+    const sqlite::GatheredLog gathering(journal, buffer);
+    connection->execute("COMMIT");
+  }
+  EXPECT_EQ(journal->pMethods, nullptr);
+}
+
 TEST(GatheredLog, WhatFailsIsNotWrittenLater) {
   World world;
   put_leases(*world.store, 0, 1);

@@ -75,7 +75,7 @@ SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspa
   wall_ = clock.wall();
 }
 
-void SqliteTransaction::remember(const std::vector<Lease>& leases) {
+void SqliteTransaction::remember(std::span<const Lease> leases) {
   remembers_all_ &= leases.size() <= kRemembered;
   if (!remembers_all_) return;
   for (const Lease& lease : leases) leases_.insert_or_assign(lease.id.text, lease);
@@ -159,7 +159,7 @@ const Ticket& SqliteTransaction::read_ticket_once(Query& row) {
 std::optional<Lease> SqliteTransaction::lease(const LeaseId& id) {
   if (const auto known = leases_.find(id.text); known != leases_.end()) return known->second;
   std::optional<Lease> found = read(id);
-  if (found) remember({*found});
+  if (found) remember(std::span(&*found, 1));
   return found;
 }
 
@@ -195,7 +195,7 @@ std::optional<Lease> SqliteTransaction::newest_at(const std::string& path, const
   query.bind_all(path, session_id, workspace_);
   bind_if_any(query, agent_id);
   std::optional<Lease> newest = first(query, read_lease);
-  if (newest) remember({*newest});
+  if (newest) remember(std::span(&*newest, 1));
   return newest;
 }
 

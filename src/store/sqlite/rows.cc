@@ -77,16 +77,22 @@ std::optional<Process> process(Query& row) {
   return process;
 }
 
-// Whoever gives back, or comes, reads all who wait in line, and again the next time.
-const AcquireRequest& request(std::string_view text) {
-  constexpr std::size_t kRequestsMax = 256;
-  thread_local std::unordered_map<std::string, AcquireRequest> known;
-  const std::string key(text);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
+AcquireRequest parse_request(std::string_view text) {
   auto parsed = request_from_json(text);
   if (!parsed) throw_corrupt(fmt::format("the request '{}'", text.substr(0, 64)));
+  return *std::move(parsed);
+}
+
+// Whoever gives back, or comes, reads all who wait in line, and again the next time.
+AcquireRequest request(std::string_view text) {
+  constexpr std::size_t kRequestsMax = 256;
+  constexpr std::size_t kBytesMax = 4'096;
+  thread_local std::unordered_map<std::string, AcquireRequest> known;
+  if (text.size() > kBytesMax) return parse_request(text);
+  const std::string key(text);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
   if (known.size() == kRequestsMax) known.clear();
-  return known.emplace(key, std::move(*parsed)).first->second;
+  return known.emplace(key, parse_request(text)).first->second;
 }
 
 std::uint64_t sequence_from(std::string_view text) {

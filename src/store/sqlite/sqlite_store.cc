@@ -136,7 +136,7 @@ Result<std::unique_ptr<Connection>> SqliteStore::borrow() {
   }
   auto opened = connect();
   if (!opened) return fail(opened.error());
-  if (opened->version != latest_version()) {
+  if (opened->version != latest_version() || !opened->connection->has_log()) {
     return fail(Code::unavailable,
                 fmt::format("{}/{} was replaced while this process used it. Nothing was written. Start "
                             "this process again.",
@@ -157,7 +157,8 @@ Result<void> SqliteStore::start() {
   if (!opened) return fail(opened.error());
   auto& [connection, version] = *opened;
   try {
-    if (version != latest_version() || !is_current(*connection, {options_.machine_id, options_.boot_id})) {
+    if (version != latest_version() || !connection->has_log() ||
+        !is_current(*connection, {options_.machine_id, options_.boot_id})) {
       const auto pass = gate_->enter(options_.gate_timeout);
       if (!pass) return fail(pass.error());
       if (auto ready = prepare(*connection); !ready) return ready;
@@ -174,8 +175,11 @@ Result<void> SqliteStore::prepare(Connection& connection) {
   const Rollback otherwise(connection);
   const auto version = version_of(connection);
   if (!version) return fail(version.error());
-  if (*version < latest_version()) {
+  if (!connection.has_log()) {
     connection.execute("PRAGMA journal_mode = WAL");
+    connection.has_log();
+  }
+  if (*version < latest_version()) {
     if (auto migrated = migrate(connection, *version, clock_); !migrated) return migrated;
   }
   if (auto entered = enter_boot(connection, {options_.machine_id, options_.boot_id}, clock_); !entered)

@@ -75,6 +75,24 @@ TEST(SqliteStore, OfManyLeasesEachIsWrittenAsItIs) {
   });
 }
 
+// As a copy made by VACUUM INTO is.
+TEST(SqliteStore, AFileWithoutALogGetsOneAgain) {
+  const SqlitePlace place;
+  const auto put = [](Store& store, int number) {
+    commit(store, [&](Transaction& transaction) {
+      transaction.put(make_lease(number, fmt::format("/{}", number)));
+    });
+  };
+  put(*place.open(), 1);
+  ASSERT_EQ(run_sql(place.database(), "PRAGMA journal_mode = DELETE"), "delete\n");
+
+  const auto store = place.open();
+  put(*store, 2);
+  put(*store, 3);
+
+  EXPECT_EQ(run_sql(place.database(), "PRAGMA journal_mode; SELECT count(*) FROM leases"), "wal\n3\n");
+}
+
 TEST(SqliteStore, TheLogIsKeptShort) {
   const SqlitePlace place;
   SqliteOptions options = place.options();

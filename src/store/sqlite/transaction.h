@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -73,7 +74,7 @@ class SqliteTransaction final : public Transaction {
   };
 
   std::optional<Lease> read(const LeaseId& id);
-  void remember(const std::vector<Lease>& leases);
+  void remember(std::span<const Lease> leases);
   std::vector<Lease> all_leases(Query& query);
   std::vector<Ticket> all_tickets(Query& query);
   std::set<std::string> find_waiting(const Scope& scope);
