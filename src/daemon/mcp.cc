@@ -43,7 +43,8 @@ Result<McpPlace> place_of(ServerState& server, const Request& request) {
                     .principal = request.principal,
                     .owner = {told("agent_id"), told("session_id")},
                     .pr_id = told("pr_id"),
-                    .trace = std::string(request.header("traceparent"))};
+                    .trace = std::string(request.header("traceparent")),
+                    .withheld = server.withheld()};
   if (place.workspace.empty()) place.workspace = server.services.default_workspace();
   if (place.owner.agent_id.empty()) place.owner.agent_id = request.principal.agent_id;
   place.is_somebody = !place.owner.agent_id.empty();
@@ -231,6 +232,7 @@ asio::awaitable<void> respond_to_legacy(ServerState& server, const Request& requ
   }
   McpPlace place = (*session)->place;
   place.trace = request.header("traceparent");
+  place.withheld = server.withheld();
   auto call = std::make_shared<McpCall>(place, std::move(message));
   co_await answer(server, call, *session, takes_streams(request), socket, response, stream);
 }

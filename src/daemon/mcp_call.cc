@@ -26,7 +26,8 @@ std::shared_ptr<McpClient> client_for(const McpPlace& place) {
   return std::make_shared<McpClient>(McpClient::Options{.services = *place.services,
                                                         .manager = *place.manager,
                                                         .principal = place.principal,
-                                                        .is_somebody = place.is_somebody});
+                                                        .is_somebody = place.is_somebody,
+                                                        .withheld = place.withheld});
 }
 
 bool asks_the_store(const mcp::Message& message) {

@@ -25,6 +25,7 @@ struct McpPlace {
   bool is_somebody = false;  // Enough is said to tell this owner from others.
   std::string pr_id;
   std::string trace;
+  std::string withheld = {};  // Why nothing may be granted just now; empty: it may.
 };
 
 // Belongs to the loop's thread, but for what the workers do for it.

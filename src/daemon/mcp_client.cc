@@ -24,6 +24,7 @@ Result<void> McpClient::admit(Caller& caller) const {
 
 Result<AcquireAnswer> McpClient::acquire_until(AcquireRequest request, Waiter::Until until) {
   if (acquiring_) return *acquiring_->answer();
+  if (!options_.withheld.empty()) return fail(Code::retry_later, options_.withheld);
   if (auto admitted = admit(request.caller); !admitted) return fail(admitted.error());
   const auto wait = request.wait;
   const auto waiter = std::make_shared<Waiter>(manager(), std::move(request), until);
@@ -39,6 +40,7 @@ Result<AcquireAnswer> McpClient::acquire_until(AcquireRequest request, Waiter::U
 
 Result<GateAnswer> McpClient::gate_within(GateRequest request, std::optional<Duration> at_most) {
   if (gating_) return *gating_->answer();
+  if (!options_.withheld.empty()) return fail(Code::retry_later, options_.withheld);
   if (auto admitted = admit(request.wanted.caller); !admitted) return fail(admitted.error());
   const auto waiter =
       std::make_shared<GateWaiter>(manager(), options_.services.store(), std::move(request), at_most);

@@ -33,6 +33,7 @@ class McpClient final : public Client {
     LeaseManager& manager;
     Principal principal;
     bool is_somebody = false;  // The owner is one of its own even without a session.
+    std::string withheld;      // Why nothing may be granted; empty: it may.
   };
   explicit McpClient(Options options) : options_(std::move(options)) {}
 

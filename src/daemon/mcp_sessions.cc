@@ -38,6 +38,13 @@ void McpSessions::add(const std::string& id, std::shared_ptr<McpSession> session
   sessions_[id] = std::move(session);
 }
 
+void McpSessions::end() const {
+  for (const auto& [id, session] : sessions_) {
+    const std::vector<LeaseId> ids(session->granted_ever.begin(), session->granted_ever.end());
+    if (!session->place.own_session.empty() && !ids.empty()) give_back(session->place, ids);
+  }
+}
+
 std::shared_ptr<McpSession> McpSessions::find(const std::string& id, const Principal& principal) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end() || found->second->place.principal.name != principal.name) return nullptr;

@@ -41,6 +41,9 @@ class McpSessions {
 
   void remove(const std::string& id) { sessions_.erase(id); }
 
+  // The server ends. Gives back what was granted to those who cannot come back as who they were.
+  void end() const;
+
  private:
   void make_room(const std::string& principal);
 

@@ -164,16 +164,11 @@ std::optional<Response> turned_away(const Request& request, const Match& found) 
                      ", and this credential has " + std::string(word(request.principal.role)) + ".");
 }
 
-// Why nothing may be granted: the store has lost what may still be relied on. Empty: it has not.
-std::string lost(const ServerState& server) {
-  return server.memory == nullptr ? "" : server.memory->refusal();
-}
-
 // What the route wants done; or the response, if that is all.
 Result<Work> prepare(ServerState& server, const Request& request, const Match& found,
                      LeaseManager*& manager) {
   if (found.route->grants) {
-    if (std::string why = lost(server); !why.empty()) return fail(Code::retry_later, std::move(why));
+    if (std::string why = server.withheld(); !why.empty()) return fail(Code::retry_later, std::move(why));
   }
   // git-lfs can be given an address, but no parameters.
   const bool is_lfs = found.route->pattern.starts_with("/lfs/");
@@ -286,10 +281,6 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
     co_return;
   }
   if (request.path == "/mcp") {
-    if (const std::string why = lost(server); !why.empty()) {
-      response = problem({Code::retry_later, why});
-      co_return;
-    }
     co_await respond_mcp(server, request, socket, response, stream);
     co_return;
   }

@@ -20,6 +20,7 @@
 
 #include "daemon/connection.h"
 #include "daemon/listening.h"
+#include "daemon/mcp_sessions.h"
 #include "daemon/places.h"
 #include "daemon/tokens.h"
 #include "daemon/upkeep.h"
@@ -113,6 +114,7 @@ class Server {
     upkeep_.start();
     notify("READY=1\nSTATUS=Serving leases");
     io_.run();
+    state_.mcp_sessions->end();
     log_.say(LogLevel::info, "stopped");
     if (state_.guests.empty()) return;
     // Some did not end in time. What they were told is kept; taking their connections apart would gain

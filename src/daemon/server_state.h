@@ -38,6 +38,9 @@ struct ServerState {
   ServerState(asio::io_context& loop, Services& all, Log& lines, const Door& entrance,
               StoreMemory* remembered = nullptr);
 
+  // Why nothing may be granted: the store has lost what may still be relied on. Empty: it has not.
+  std::string withheld() const { return memory == nullptr ? "" : memory->refusal(); }
+
   asio::io_context& io;
   Services& services;
   Log& log;

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "mcp/test_agent.h"
 #include "support/temp_folder.h"
@@ -351,6 +352,31 @@ TEST_F(McpServer, WhatIsCancelledAfterItsGrantGoesBack) {
   const json::object board = ann_.call("lease_status", R"({"paths":["a","b"]})");
   EXPECT_EQ(document(board).at("paths").at(0).at("state"), "yours");
   EXPECT_EQ(document(board).at("paths").at(1).at("state"), "free");
+}
+
+// Who waits is ahead of everybody but the one who has it.
+TEST_F(McpServer, WhatIsWaitedForIsStillItsHolders) {
+  ann_.call("lease_acquire", R"({"paths":["d/a"]})");
+  Agent bob(folder_.path(), "s2");
+  Nudge cancelled;
+  std::thread waits([&] {
+    bob.ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lease_acquire",)"
+            R"("arguments":{"paths":["d/a"],"wait_seconds":600},)" +
+                std::string(kModernMeta) + "}}",
+            cancelled.fd());
+  });
+  const auto rows = [&] { return document(ann_.call("lease_status")).at("leases").as_array().size(); };
+  const auto state = [&](const std::string& path) {
+    const json::object board = ann_.call("lease_status", R"({"paths":[")" + path + R"("]})");
+    return std::string(document(board).at("paths").at(0).at("state").as_string());
+  };
+  while (rows() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+
+  EXPECT_EQ(state("d/a"), "yours");
+  EXPECT_EQ(state("d"), "held") << "not all of it is hers";
+  cancelled.give();
+  waits.join();
+  EXPECT_EQ(state("d"), "free") << "for her";
 }
 
 TEST_F(McpServer, AWaitThatIsCancelledLeavesNothingQueued) {

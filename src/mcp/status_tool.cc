@@ -13,15 +13,21 @@ struct Asked {
   std::optional<std::string> agent;
 };
 
-// As somebody who wants to write it sees it: whoever waits for it is ahead, too.
+// As somebody who wants to write it sees it: whoever waits for what it does not hold yet is ahead, too.
 std::string_view state(const std::string& key, const Board& board, const Caller& caller) {
-  std::string_view state = "free";
+  bool is_own = false;
+  bool is_waited_for = false;
   for (const BoardRow& row : board.rows) {
     if (!row.live || !overlaps({key, true}, row.lease.scope())) continue;
-    if (!owns(caller, row.lease.holder.owner)) return "held";
-    if (row.lease.status == Status::active) state = "yours";
+    const bool is_held = row.lease.status == Status::active;
+    if (!owns(caller, row.lease.holder.owner)) {
+      if (is_held) return "held";
+      is_waited_for = true;
+    } else if (is_held && covers(row.lease.scope(), {key})) {
+      is_own = true;
+    }
   }
-  return state;
+  return is_own ? "yours" : is_waited_for ? "held" : "free";
 }
 
 json::object you(const Caller& caller) {

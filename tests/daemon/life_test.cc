@@ -166,6 +166,19 @@ TEST_F(DaemonLife, AStoreThatLostLeasesGrantsNothingUntilTheyHaveEnded) {
   EXPECT_TRUE(contains(refused.body, "has lost leases")) << refused;
   EXPECT_EQ(ask("GET", "/v1/leases").status, 200);
   EXPECT_EQ(ask("POST", "/v1/gate", R"({"agent_id":"bob","paths":["/a"]})").status, 409);
+  const auto tool = [&](const std::string& name) {
+    return ask("POST", "/mcp?agent_id=bob",
+               R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + name +
+                   R"(","arguments":{"paths":["a"]},"_meta":{)"
+                   R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                   R"("io.modelcontextprotocol/clientCapabilities":{}}}})",
+               "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+               "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: " +
+                   name + "\r\n");
+  };
+  for (const char* name : {"lease_acquire", "lease_gate"})
+    EXPECT_TRUE(contains(tool(name).body, "has lost leases")) << name;
+  EXPECT_TRUE(contains(tool("lease_status").body, R"("state":"free")")) << "looking is free";
 
   EXPECT_TRUE(eventually([&] { return acquire("bob", "/a").status == 201; }));
   stop();

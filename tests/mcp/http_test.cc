@@ -332,6 +332,20 @@ TEST_F(McpHttp, PathsOfAnotherCopyAreTextBelowItsRoot) {
   EXPECT_EQ(acquire(root() + "/src/a.ts", "/mcp?agent_id=ann").at("leases").at(0).at("path"), "/src/a.ts");
 }
 
+// Who had a session has none any more, and could not give back what it held.
+TEST_F(McpHttp, AStopGivesBackWhatNobodyCanComeBackFor) {
+  serve();
+  document(ask_legacy(begin_session(), 1, "lease_acquire", R"({"paths":["src/a.ts"]})"));
+  const std::string named = begin_session("/mcp?agent_id=ann&session_id=s7");
+  document(ask_legacy(named, 1, "lease_acquire", R"({"paths":["src/b.ts"]})"));
+  ASSERT_TRUE(is_held("src/a.ts"));
+
+  stop();
+
+  EXPECT_FALSE(is_held("src/a.ts"));
+  EXPECT_TRUE(is_held("src/b.ts"));
+}
+
 TEST_F(McpHttp, AStopEndsWaitsAndListeners) {
   serve();
   ASSERT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);
