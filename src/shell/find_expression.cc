@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::string_view kOneWord =
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size "
-    "-mtime "
-    "-ctime -atime -mmin -cmin -amin -newer -anewer -cnewer -perm -user -group -uid -gid -links -inum "
+    "-mtime -ctime -atime -mmin -cmin -amin -anewer -cnewer -perm -user -group -uid -gid -links -inum "
     "-samefile -maxdepth -mindepth -fstype -context -used -regextype -files0-from";
 constexpr std::string_view kWildcards = "*?[";
 
@@ -152,7 +151,7 @@ class Reader {
       if (name == "-fprintf") next();
       return act(Kind::write, file == nullptr ? Arguments{} : Arguments{*file}, in);
     }
-    if (is_listed("-exec -execdir -ok -okdir", name)) return act_by_command(name.ends_with("dir"), in);
+    if (is_listed(kFindRuns, name)) return act_by_command(name.ends_with("dir"), in);
     return in;
   }
 
@@ -195,6 +194,7 @@ class Reader {
 
   static bool narrow(Argument& tree, const std::string& test, const std::string& value) {
     if (test == "-type" && value == "d") tree.only_folders = true;
+    if (test == "-type" && value == "f") tree.only_files = true;
     std::string name;
     if (test == "-name") name = value;
     if (test == "-iname") name = in_any_case(value);

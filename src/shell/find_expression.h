@@ -4,11 +4,15 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shell/value.h"
 
 namespace leasehold::shell {
+
+// What runs a command on the files.
+inline constexpr std::string_view kFindRuns = "-exec -execdir -ok -okdir";
 
 struct FindAction {
   enum class Kind {

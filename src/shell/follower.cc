@@ -88,7 +88,7 @@ void Follower::note_write(const State& state, const Argument& path, bool subtree
   if (path.text.empty() || path.text.contains('\0')) return;
   Write write = {.path = {}, .subtree = subtree || path.is_tree, .name = path.is_tree ? path.name : ""};
   // What is found under a name may be a folder, with all in it.
-  write.is_deep = subtree && !write.name.empty();
+  write.is_deep = subtree && !write.name.empty() && !path.only_files;
   if (path.text.starts_with('/')) {
     write.path = placed("/", path.text);
     return note_write(std::move(write));

@@ -1,5 +1,6 @@
 // find and xargs: commands that run others on files they name.
 #include <algorithm>
+#include <charconv>
 
 #include "shell/find_expression.h"
 #include "shell/options.h"
@@ -27,7 +28,7 @@ Argument replaced(const Argument& word, std::string_view mark, const Argument& b
       made = by;
       made.text = word.text.substr(0, at) + by.text;
       made.name.clear();
-      made.only_folders = false;
+      made.only_folders = made.only_files = false;
     }
   } else {
     constexpr std::size_t kTextMax = std::size_t{64} << 10;
@@ -73,6 +74,7 @@ Arguments split_at(const Arguments& lines, std::string_view separators) {
 struct Start {
   Arguments places;
   std::size_t expression = 0;
+  bool is_found = false;  // By another find.
 };
 
 Start starting_points(const Call& call) {
@@ -83,6 +85,10 @@ Start starting_points(const Call& call) {
     const Argument& word = call.words[at];
     if (word.is_known() && (word.text.starts_with('-') || word.text == "(" || word.text == "!")) break;
     Argument tree = word;
+    // Below what is found are files of any name.
+    start.is_found = start.is_found || word.is_tree;
+    tree.name.clear();
+    tree.only_folders = tree.only_files = false;
     tree.is_tree = tree.is_known();
     start.places.push_back(std::move(tree));
   }
@@ -96,30 +102,79 @@ const std::string* only_folder(const State& state) {
   return state.folder_why.empty() && state.folders.size() == 1 ? &state.folders[0] : nullptr;
 }
 
+// The value of an option of find's that holds for all of it. What it runs may be another find.
+std::string global_option(std::span<const Argument> expression, std::string_view name) {
+  for (std::size_t i = 0; i + 1 < expression.size(); ++i) {
+    if (is_listed(kFindRuns, expression[i].text)) break;
+    if (expression[i].text == name) return expression[i + 1].text;
+  }
+  return {};
+}
+
 // With -maxdepth 1, the files themselves: what is in a folder is soon looked at.
 void list_places(const Call& call, Start& start) {
   constexpr std::size_t kFilesMax = 100;
   constexpr std::size_t kWordsMax = 100;
   const std::string* const here = only_folder(call.state);
   const std::span<const Argument> expression = call.behind(start.expression);
-  const auto depth = std::ranges::find(expression, "-maxdepth", &Argument::text);
-  if (here == nullptr || expression.size() > kWordsMax || depth == expression.end() ||
-      depth + 1 == expression.end() || (depth + 1)->text != "1") {
+  if (here == nullptr || start.is_found || expression.size() > kWordsMax ||
+      global_option(expression, "-maxdepth") != "1") {
     return;
   }
-  const auto least = std::ranges::find(expression, "-mindepth", &Argument::text);
-  const bool has_start =
-      least == expression.end() || least + 1 == expression.end() || (least + 1)->text == "0";
+  const std::string least = global_option(expression, "-mindepth");
+  const bool has_start = least.empty() || least == "0";
   Arguments files;
   for (const Argument& place : start.places) {
-    const auto names = place.is_known() && place.name.empty()
-                           ? call.follower.files().names(placed(*here, place.text))
-                           : std::nullopt;
+    const auto names =
+        place.is_known() ? call.follower.files().names(placed(*here, place.text)) : std::nullopt;
     if (!names || files.size() + names->size() > kFilesMax) return;
     if (has_start) files.push_back({.text = place.text});
     for (const std::string& name : *names) files.push_back({.text = join(place.text, name)});
   }
   start.places = std::move(files);
+}
+
+// How much of what xargs reads goes into one call.
+struct Portion {
+  std::size_t count = 0;  // 0: all of it.
+  bool is_lines = false;  // Or words.
+};
+
+// Nothing: it cannot be told.
+std::optional<Portion> portion(const Split& taken) {
+  Portion one;
+  for (const Option& option : taken.options) {
+    const bool is_lines = is_listed("-L -l --max-lines", option.name);
+    if (!is_lines && !is_listed("-n --max-args", option.name)) continue;
+    const std::string& text = option.value.text;
+    one = {.count = 1, .is_lines = is_lines};
+    if (is_lines && text.empty()) continue;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), one.count);
+    if (!option.value.is_text() || read.ec != std::errc() || read.ptr != text.data() + text.size())
+      return std::nullopt;
+  }
+  return one;
+}
+
+// The words of each call. `lines` are words, if it counts those.
+std::vector<Arguments> portions(const Arguments& lines, const Portion& by, std::string_view separators) {
+  std::vector<Arguments> all;
+  std::size_t count = by.count;  // Of what the last has.
+  for (const Argument& line : lines) {
+    if (count >= by.count) {
+      all.emplace_back();
+      count = 0;
+    }
+    const Arguments words = by.is_lines ? split_at({line}, separators) : Arguments{line};
+    all.back().insert(all.back().end(), words.begin(), words.end());
+    // A blank at its end joins a line to the next one.
+    if (!by.is_lines || !(line.text.ends_with(' ') || line.text.ends_with('\t'))) ++count;
+    if (line.is_text()) continue;
+    // It stands for any number of words: for all of a call as well.
+    if (by.count > 1) all.back().push_back(line);
+    count = by.count;
+  }
+  return all;
 }
 
 // The words that xargs makes of what it reads.
@@ -209,18 +264,29 @@ Lines run_xargs(const Call& call) {
                                       "--max-chars --process-slot-var",
                             .attached = "-i -l -e",
                             .operands_end = true});
-  Arguments command = taken.operands;
+  const Arguments& command = taken.operands;
   if (command.empty()) return call.in;
   const Arguments marks = taken.values("-I -i --replace");
-  const Arguments files = words_read(call, taken, !marks.empty());
+  const auto by = portion(taken);
+  const bool in_lines = !marks.empty() || (by && by->is_lines);
+  const Arguments files = by ? words_read(call, taken, in_lines) : Arguments{unread()};
   if (!marks.empty()) {
     const std::string mark = marks.back().text.empty() ? "{}" : marks.back().text;
     for (const Argument& file : files) run_for(call, command, mark, file, call.state);
     return std::nullopt;
   }
-  command.insert(command.end(), files.begin(), files.end());
-  State inside = call.state;
-  call.follower.run(std::move(command), inside, std::nullopt);
+  const auto run_with = [&](const Arguments& words) {
+    Arguments all = command;
+    all.insert(all.end(), words.begin(), words.end());
+    State inside = call.state;
+    call.follower.run(std::move(all), inside, std::nullopt);
+  };
+  if (!by || by->count == 0) {
+    run_with(files);
+  } else {
+    const bool has_marks = taken.has("-0 --null -d --delimiter");
+    for (const Arguments& words : portions(files, *by, has_marks ? "" : " \t")) run_with(words);
+  }
   return std::nullopt;
 }
 

@@ -210,7 +210,7 @@ class Git {
     if (paths.empty() && all_if_none) call_.follower.note_write(call_.state, {.text = "."}, true);
     for (const Argument& path : paths) {
       if (!path.is_text()) {
-        call_.follower.note_write(call_.state, path);
+        call_.follower.note_write(call_.state, path, path.is_tree);
       } else if (path.text.starts_with(':')) {
         note_tree();
       } else if (has_pattern(path.text)) {

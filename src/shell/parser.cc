@@ -4,6 +4,7 @@
 #include <cctype>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "shell/characters.h"
 
@@ -136,26 +137,42 @@ class Parser {
 
   Pipeline pipeline() {
     Pipeline pipeline;
-    while (true) {
+    std::vector<Word> begun;
+    while (begun.empty()) {
       if (in_.peek().reads("!")) {
         pipeline.negated = !pipeline.negated;
+        in_.skip();
       } else if (in_.peek().reads("coproc")) {
-        // What follows runs beside the rest.
+        in_.skip();  // What follows runs beside the rest.
+      } else if (in_.peek().reads("time")) {
+        Word word = in_.take_word();
+        while (in_.peek().reads("-p") || in_.peek().reads("--")) in_.skip();
+        if (ends_command()) return pipeline;
+        // With options of its own it is the program, for all shells but bash.
+        if (in_.peek().kind == Token::Kind::word && in_.peek().word.plain().starts_with('-'))
+          begun.push_back(std::move(word));
       } else {
         break;
       }
-      in_.skip();
     }
     while (true) {
-      pipeline.commands.push_back(command());
+      pipeline.commands.push_back(command(std::exchange(begun, {})));
       if (!in_.peek().is("|") && !in_.peek().is("|&")) return pipeline;
       in_.skip();
       skip_newlines();
     }
   }
 
-  Command command() {
+  bool ends_command() {
+    const Token& token = in_.peek();
+    return token.kind == Token::Kind::end || token.kind == Token::Kind::newline || token.is(";") ||
+           token.is("&") || token.is(")");
+  }
+
+  // `begun`: words of it that are taken already.
+  Command command(std::vector<Word> begun = {}) {
     Command command;
+    command.words = std::move(begun);
     if (in_.depth() >= kDepthMax) {
       in_.give_up("it is nested too deeply");
       return command;

@@ -112,11 +112,19 @@ class Row {
     call_.follower.note_write(call_.state, path, subtree);
   }
 
+  // Those of the project's programs, if a name that is found is one of a folder.
+  bool enters_folders() const {
+    const std::span<const Program> all = project_programs();
+    return row_.tree_if.empty() &&
+           std::ranges::any_of(all, [&](const Program& one) { return &one == &row_; });
+  }
+
   void note_each(const Argument& path) {
     // What goes into folders only if told to does nothing to one that counts.
     const bool stays_out = !row_.tree_if.empty() && !goes_deep_;
     if (stays_out && (path.only_folders || (is_folder(path) && !is_link(path)))) return;
-    note(path, (goes_deep_ && !is_file(path)) || (!stays_out && is_folder(path)));
+    note(path, (goes_deep_ && !is_file(path)) || (!stays_out && is_folder(path)) ||
+                   (path.is_tree && enters_folders()));
     if (!path.is_text() || path.text.empty()) return;
     for (const Argument& suffix : split_.values(row_.backup)) {
       if (!suffix.is_text() || suffix.text.contains('*') || suffix.text.contains('/')) {
@@ -186,8 +194,9 @@ class Row {
   void add_matching(const std::string& pattern, Arguments& all) {
     if (!call_.state.folder_why.empty()) return unseen(call_.state.folder_why);
     for (const std::string& folder : call_.state.folders) {
-      const auto found = matching(pattern, folder, call_.follower.files(), call_.follower.budget(), true);
+      auto found = matching(pattern, folder, call_.follower.files(), call_.follower.budget(), true);
       if (!found) return unseen("too many files");
+      for (Argument& one : *found) one.only_files = one.is_tree;
       add_missing(all, *found);
     }
   }
@@ -252,7 +261,7 @@ class Row {
       if (!target.is_known()) {
         unseen(target.why);
       } else if (!is_in) {
-        note(target, is_deep);
+        note(target, is_deep || target.is_tree);
       } else if (!source.is_text() || name.empty() || name == "." || name == ".." ||
                  split_.has("--parents")) {
         note(target, true);

@@ -21,6 +21,7 @@ struct Argument {
   bool is_tree = false;
   std::string name;
   bool only_folders = false;  // Of a tree: it stands for folders alone.
+  bool only_files = false;    // Or for what is none.
 
   bool is_known() const { return why.empty(); }
   bool is_text() const { return why.empty() && !is_tree; }

@@ -55,7 +55,7 @@ void append(Argument& made, const Argument& more) {
       made.why = "a name that is put together";
     } else if (!more.text.empty()) {
       made.name.clear();
-      made.only_folders = false;
+      made.only_folders = made.only_files = false;
     }
   } else if (more.is_tree && !made.text.empty() &&
              !(made.text.ends_with('/') && !more.text.starts_with('/'))) {
@@ -65,6 +65,7 @@ void append(Argument& made, const Argument& more) {
     made.is_tree = more.is_tree;
     made.name = more.name;
     made.only_folders = more.only_folders;
+    made.only_files = more.only_files;
   }
 }
 
