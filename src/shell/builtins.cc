@@ -4,6 +4,7 @@
 
 #include "shell/characters.h"
 #include "shell/place.h"
+#include "shell/specials.h"
 #include "util/unique.h"
 
 namespace leasehold::shell {
@@ -32,6 +33,13 @@ void go_to(const Call& call, const Argument& target) {
   for (const std::string& folder : state.folders) {
     add_unique(targets, simplified(placed(folder, target.text)));
   }
+  const bool is_link = std::ranges::any_of(targets, [&](const std::string& one) {
+    return call.follower.is_made(one) && !call.follower.files().is_folder(one);
+  });
+  if (is_link) {
+    state.folder_why = "a folder changed to: a link that the line makes";
+    return;
+  }
   // One that is not there cannot be changed to; unless something that we do not see makes it.
   const bool was_known = state.folder_why.empty();
   const bool is_there = std::ranges::all_of(
@@ -48,8 +56,20 @@ void go_to(const Call& call, const Argument& target) {
   if (is_there && (is_absolute || was_known)) call.follower.note_success();
 }
 
+bool has_search_path(const State& state) {
+  const auto found = state.variables->find("CDPATH");
+  return found != state.variables->end() &&
+         std::ranges::any_of(found->second, [](const Argument& one) { return one != Argument{}; });
+}
+
 Lines change_folder(const Call& call) {
   const Argument* target = operand(call);
+  // Two are one too many.
+  if (target != nullptr && target != &call.words.back()) return Arguments{};
+  if (target != nullptr && has_search_path(call.state) && target->text.find_first_of("./") != 0) {
+    call.state.folder_why = "a folder changed to: CDPATH";
+    return Arguments{};
+  }
   if (target != nullptr && target->text != "-") {
     go_to(call, *target);
   } else if (target != nullptr) {
@@ -163,6 +183,10 @@ Lines evaluate(const Call& call) {
 }
 
 Lines source(const Call& call) {
+  if (call.words.size() == 2 && call.words[1].text == "/dev/stdin") {
+    if (const auto text = patch_text(call, nullptr))
+      return call.follower.follow(*text, call.state, std::nullopt);
+  }
   call.follower.note_unseen("a script: " + (call.words.size() > 1 ? call.words[1].text : ""));
   return std::nullopt;
 }

@@ -336,7 +336,10 @@ Lines Follower::follow_simple(const Command& command, State& state, const Lines&
   if (words.empty()) {
     for (const Assignment& assignment : command.assignments) assign(assignment, state);
     is_sure_ = command.redirections.empty();
-    return Arguments{};
+    // $(<file)
+    const bool reads = command.redirections.size() == 1 && command.assignments.empty() &&
+                       command.redirections[0].kind == Redirection::Kind::read;
+    return reads ? read : Arguments{};
   }
   // What stands in front holds for this command only; but declare name=(...) is one of those.
   if (command.assignments.empty()) {

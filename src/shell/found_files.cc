@@ -21,14 +21,15 @@ Argument replaced(const Argument& word, std::string_view mark, const Argument& b
   if (!by.is_known()) {
     made.why = by.why;
   } else if (by.is_tree) {
-    const bool is_below = (at == 0 || word.text[at - 1] == '/') && !word.text.contains("..");
-    if (!is_below || (at > 0 && by.text.starts_with('/'))) {
+    const std::string_view rest = std::string_view(word.text).substr(at + mark.size());
+    const char before = at == 0 ? '=' : word.text[at - 1];  // of={}
+    const bool is_below = before == '=' || (before == '/' && !by.text.starts_with('/'));
+    if (!is_below || word.text.contains("..") || rest.contains(mark)) {
       made.why = "names that are put together";
     } else {
       made = by;
       made.text = word.text.substr(0, at) + by.text;
-      made.name.clear();
-      made.only_folders = made.only_files = false;
+      append_to_tree(made, rest);
     }
   } else {
     constexpr std::size_t kTextMax = std::size_t{64} << 10;
@@ -53,22 +54,6 @@ Lines run_for(const Call& call, const Arguments& command, std::string_view mark,
 }
 
 Argument unread() { return {.text = {}, .why = "what xargs reads", .splits = true}; }
-
-Arguments split_at(const Arguments& lines, std::string_view separators) {
-  Arguments words;
-  for (const Argument& line : lines) {
-    if (!line.is_text()) {
-      words.push_back(line);
-      continue;
-    }
-    for (std::size_t begin = line.text.find_first_not_of(separators); begin != std::string::npos;) {
-      const std::size_t end = std::min(line.text.find_first_of(separators, begin), line.text.size());
-      words.push_back({.text = line.text.substr(begin, end - begin)});
-      begin = line.text.find_first_not_of(separators, end);
-    }
-  }
-  return words;
-}
 
 // What find begins with, and where its expression begins among the words.
 struct Start {
@@ -203,6 +188,51 @@ Arguments words_read(const Call& call, const Split& taken, bool in_lines) {
 }
 
 }  // namespace
+
+Arguments split_at(const Arguments& lines, std::string_view separators) {
+  Arguments words;
+  for (const Argument& line : lines) {
+    if (!line.is_text()) {
+      words.push_back(line);
+      continue;
+    }
+    for (std::size_t begin = line.text.find_first_not_of(separators); begin != std::string::npos;) {
+      const std::size_t end = std::min(line.text.find_first_of(separators, begin), line.text.size());
+      words.push_back({.text = line.text.substr(begin, end - begin)});
+      begin = line.text.find_first_not_of(separators, end);
+    }
+  }
+  return words;
+}
+
+// fd -x command, which is the rest of its words.
+Lines run_fd(const Call& call) {
+  const auto runs = std::ranges::find_if(
+      call.words, [](const Argument& word) { return is_listed("-x --exec -X --exec-batch", word.text); });
+  if (runs == call.words.end()) return printed_by("fd", call);
+  const Split taken =
+      split({call.words.begin() + 1, runs}, {.values = "-e --extension -t --type -d --max-depth -E --exclude "
+                                                       "-S --size -j --threads -C --base-directory "
+                                                       "--search-path --changed-within --changed-before"});
+  Arguments command(runs + 1, std::ranges::find(runs, call.words.end(), ";", &Argument::text));
+  const auto has = [&](std::string_view mark) {
+    return std::ranges::any_of(command, [&](const Argument& word) { return word.text.contains(mark); });
+  };
+  if (has("{/") || has("{.") || taken.has("-C --base-directory --search-path") || !taken.unclear.empty()) {
+    call.follower.note_unseen("fd: names that it makes");
+    return std::nullopt;
+  }
+  if (!has("{")) command.push_back({.text = "{}"});
+  Arguments places = {{.text = "."}};
+  if (taken.operands.size() > 1) places.assign(taken.operands.begin() + 1, taken.operands.end());
+  const Arguments endings = taken.values("-e --extension");
+  for (Argument& place : places) {
+    place.is_tree = place.is_known();
+    if (endings.size() == 1 && endings[0].is_text()) place.name = "*." + endings[0].text;
+    run_for(call, command, "{}", place, call.state);
+  }
+  return std::nullopt;
+}
 
 Lines run_find(const Call& call) {
   Start start = starting_points(call);

@@ -363,4 +363,33 @@ Lines run_git(const Call& call) {
   return printed_by("git " + name, {call.follower, call.state, taken.operands, call.in});
 }
 
+// What it does to the work tree it lets git do.
+Lines run_gh(const Call& call) {
+  const Split taken =
+      split(call.behind(), {.values = "-R --repo -b --branch -O --output -D --dir -p --pattern -n --name"});
+  const Arguments& words = taken.operands;
+  if (words.size() < 2) return std::nullopt;
+  const std::string name = words[0].text + ' ' + words[1].text;
+  const bool merges = name == "pr merge" && taken.has("-d --delete-branch");
+  if (is_listed("checkout co", words[1].text) || merges || (name == "repo sync" && words.size() == 2)) {
+    call.follower.run({{.text = "git"}, {.text = "pull"}}, call.state, std::nullopt);
+  } else if (name == "repo clone" || name == "gist clone") {
+    Arguments command = {{.text = "git"}};
+    command.insert(command.end(), words.begin() + 1, words.end());
+    call.follower.run(std::move(command), call.state, std::nullopt);
+  } else if (name == "repo fork" || name == "repo create") {
+    if (taken.has("--clone -c")) call.follower.note_unseen("gh: what it clones");
+  } else if (words[1].text == "download") {
+    const Arguments files = taken.values("-O --output");
+    for (const Argument& file : files) {
+      if (file.text != "-") call.follower.note_write(call.state, file);
+    }
+    for (const Argument& folder : taken.values("-D --dir"))
+      call.follower.note_write(call.state, folder, true);
+    if (files.empty() && !taken.has("-D --dir"))
+      call.follower.note_unseen("gh: files named after what is fetched");
+  }
+  return std::nullopt;
+}
+
 }  // namespace leasehold::shell

@@ -1,22 +1,23 @@
 // Package managers. A build may bring a lock file up to date when its manifest changed; most do not, and
 // agents build every few minutes: only what is there to change a lock file names it.
+#include <algorithm>
+
+#include "shell/package_words.h"
 #include "shell/programs.h"
 
 namespace leasehold::shell {
 namespace {
 
-constexpr Syntax kNpmWords = {.values = "--prefix -C -w --workspace --registry"};
-constexpr std::string_view kNpmFolder = "--prefix -C";
+constexpr Syntax kNpmWords = {.values = kNpmValues};
 constexpr std::string_view kNpmLock = "package-lock.json node_modules/";
-constexpr std::string_view kNpmAround = "-w --workspace -ws --workspaces";
+constexpr std::string_view kNpmNoLock = "--no-package-lock";
+constexpr std::string_view kNpmReads = "-g --global --location=global --dry-run";
 constexpr std::string_view kNpm = "package.json package-lock.json node_modules/";
 constexpr Syntax kYarnWords = {.values = "--cwd"};
 constexpr std::string_view kYarnLock = "yarn.lock node_modules/";
 constexpr std::string_view kYarn = "package.json yarn.lock node_modules/";
-constexpr Syntax kPnpmWords = {.values = "-C --dir -F --filter"};
-constexpr std::string_view kPnpmFolder = "-C --dir";
+constexpr Syntax kPnpmWords = {.values = kPnpmValues};
 constexpr std::string_view kPnpmLock = "pnpm-lock.yaml node_modules/";
-constexpr std::string_view kPnpmAround = "-F --filter -r --recursive";
 constexpr std::string_view kBunLock = "bun.lock bun.lockb node_modules/";
 constexpr std::string_view kBun = "package.json bun.lock bun.lockb node_modules/";
 constexpr Syntax kCargoWords = {.values = "--manifest-path -p --package -Z -C --config"};
@@ -94,11 +95,6 @@ constexpr Program kPrograms[] = {
      .reads_if = "--dry-run -n",
      .beside = kCargo,
      .folder = kCargoFolder},
-    {.name = "cargo rm",
-     .syntax = kCargoWords,
-     .reads_if = "--dry-run -n",
-     .beside = kCargo,
-     .folder = kCargoFolder},
     {.name = "cargo search"},
     {.name = "cargo tree"},
     {.name = "cargo update",
@@ -160,33 +156,14 @@ constexpr Program kPrograms[] = {
     {.name = "go vet"},
     {.name = "mix deps.get", .beside = "mix.lock deps/"},
     {.name = "npm", .syntax = kNpmWords, .unseen_if = "*", .why = "a script"},
-    {.name = "npm add",
-     .syntax = kNpmWords,
-     .reads_if = "-g --global --dry-run",
-     .beside = kNpmLock,
-     .adds = "package.json",
-     .around = kNpmAround,
-     .frozen_if = "--no-save",
-     .folder = kNpmFolder,
-     .unseen_if = "*",
-     .why = kScripts},
-    {.name = "npm i",
-     .syntax = kNpmWords,
-     .reads_if = "-g --global --dry-run",
-     .beside = kNpmLock,
-     .adds = "package.json",
-     .around = kNpmAround,
-     .frozen_if = "--no-save",
-     .folder = kNpmFolder,
-     .unseen_if = "*",
-     .why = kScripts},
     {.name = "npm install",
      .syntax = kNpmWords,
-     .reads_if = "-g --global --dry-run",
+     .reads_if = kNpmReads,
      .beside = kNpmLock,
      .adds = "package.json",
      .around = kNpmAround,
      .frozen_if = "--no-save",
+     .unlocked_if = kNpmNoLock,
      .folder = kNpmFolder,
      .unseen_if = "*",
      .why = kScripts},
@@ -195,6 +172,8 @@ constexpr Program kPrograms[] = {
      .syntax = kNpmWords,
      .reads_if = "--dry-run",
      .beside = kNpm,
+     .around = kNpmAround,
+     .unlocked_if = kNpmNoLock,
      .folder = kNpmFolder,
      .unseen_if = "*",
      .why = kScripts},
@@ -204,57 +183,63 @@ constexpr Program kPrograms[] = {
      .folder = kNpmFolder,
      .unseen_if = "*",
      .why = kScripts},
+    {.name = "npm dedupe",
+     .syntax = kNpmWords,
+     .reads_if = kNpmReads,
+     .beside = kNpmLock,
+     .unlocked_if = kNpmNoLock,
+     .folder = kNpmFolder,
+     .unseen_if = "*",
+     .why = kScripts},
     {.name = "npm init",
      .syntax = kNpmWords,
-     .here = "package.json",
+     .around = kNpmAround,
+     .alone = "package.json",
      .folder = kNpmFolder,
      .unseen_if = "*",
      .why = kScripts},
-    {.name = "npm list"},
     {.name = "npm ls"},
     {.name = "npm outdated"},
-    {.name = "npm pkg", .syntax = kNpmWords, .beside = "package.json", .folder = kNpmFolder},
+    {.name = "npm pkg",
+     .syntax = kNpmWords,
+     .beside = "package.json",
+     .around = kNpmAround,
+     .folder = kNpmFolder},
     {.name = "npm pkg get"},
-    {.name = "npm remove",
+    {.name = "npm prune",
      .syntax = kNpmWords,
-     .reads_if = "-g --global --dry-run",
+     .reads_if = kNpmReads,
      .beside = kNpmLock,
-     .adds = "package.json",
-     .around = kNpmAround,
-     .frozen_if = "--no-save",
-     .folder = kNpmFolder,
-     .unseen_if = "*",
-     .why = kScripts},
-    {.name = "npm rm",
+     .unlocked_if = kNpmNoLock,
+     .folder = kNpmFolder},
+    {.name = "npm shrinkwrap",
      .syntax = kNpmWords,
-     .reads_if = "-g --global --dry-run",
-     .beside = kNpmLock,
-     .adds = "package.json",
-     .around = kNpmAround,
-     .frozen_if = "--no-save",
-     .folder = kNpmFolder,
-     .unseen_if = "*",
-     .why = kScripts},
+     .beside = "npm-shrinkwrap.json package-lock.json",
+     .folder = kNpmFolder},
     {.name = "npm uninstall",
      .syntax = kNpmWords,
-     .reads_if = "-g --global --dry-run",
+     .reads_if = kNpmReads,
      .beside = kNpmLock,
      .adds = "package.json",
      .around = kNpmAround,
      .frozen_if = "--no-save",
+     .unlocked_if = kNpmNoLock,
      .folder = kNpmFolder,
      .unseen_if = "*",
      .why = kScripts},
     {.name = "npm update",
      .syntax = kNpmWords,
-     .reads_if = "-g --global --dry-run",
+     .reads_if = kNpmReads,
      .beside = kNpm,
+     .around = kNpmAround,
+     .unlocked_if = kNpmNoLock,
      .folder = kNpmFolder,
      .unseen_if = "*",
      .why = kScripts},
     {.name = "npm version",
      .syntax = kNpmWords,
-     .beside = "package.json package-lock.json",
+     .adds = "package.json package-lock.json",
+     .around = kNpmAround,
      .folder = kNpmFolder,
      .unseen_if = "*",
      .why = kScripts},
@@ -274,15 +259,6 @@ constexpr Program kPrograms[] = {
      .beside = kPnpmLock,
      .adds = "package.json",
      .around = kPnpmAround,
-     .folder = kPnpmFolder,
-     .unseen_if = "*",
-     .why = kScripts},
-    {.name = "pnpm i",
-     .syntax = kPnpmWords,
-     .beside = kPnpmLock,
-     .adds = "package.json",
-     .around = kPnpmAround,
-     .frozen_if = "--frozen-lockfile",
      .folder = kPnpmFolder,
      .unseen_if = "*",
      .why = kScripts},
@@ -311,6 +287,7 @@ constexpr Program kPrograms[] = {
      .syntax = kPnpmWords,
      .reads_if = "-g --global",
      .beside = "package.json pnpm-lock.yaml node_modules/",
+     .around = kPnpmAround,
      .folder = kPnpmFolder,
      .unseen_if = "*",
      .why = kScripts},
@@ -356,8 +333,10 @@ constexpr Program kPrograms[] = {
      .why = kBrings},
     {.name = "yarn",
      .syntax = kYarnWords,
+     .reads_if = "-v --version -h --help",
      .beside = kYarnLock,
      .frozen_if = "--frozen-lockfile --immutable --pure-lockfile",
+     .unlocked_if = "--no-lockfile",
      .folder = "--cwd",
      .runs_bins = true,
      .unseen_if = "*",
@@ -368,10 +347,22 @@ constexpr Program kPrograms[] = {
      .folder = "--cwd",
      .unseen_if = "*",
      .why = kScripts},
+    {.name = "yarn dedupe",
+     .syntax = kYarnWords,
+     .reads_if = "-c --check",
+     .beside = kYarnLock,
+     .folder = "--cwd"},
+    {.name = "yarn init",
+     .syntax = kYarnWords,
+     .alone = "package.json",
+     .folder = "--cwd",
+     .unseen_if = "*",
+     .why = kScripts},
     {.name = "yarn install",
      .syntax = kYarnWords,
      .beside = kYarnLock,
      .frozen_if = "--frozen-lockfile --immutable --pure-lockfile",
+     .unlocked_if = "--no-lockfile",
      .folder = "--cwd",
      .unseen_if = "*",
      .why = kScripts},
@@ -387,16 +378,51 @@ constexpr Program kPrograms[] = {
      .folder = "--cwd",
      .unseen_if = "*",
      .why = kScripts},
-    {.name = "yarn upgrade",
-     .syntax = kYarnWords,
-     .beside = kYarn,
+    {.name = "yarn version",
+     .syntax = {.values = "--cwd --new-version"},
+     .beside = "package.json",
      .folder = "--cwd",
      .unseen_if = "*",
      .why = kScripts},
 };
 
+// Other names of their commands.
+struct Alias {
+  std::string_view program;
+  std::string_view command;
+  std::string_view others;
+};
+constexpr Alias kAliases[] = {
+    {"bun", "add", "a"},
+    {"bun", "install", "i"},
+    {"bun", "remove", "rm"},
+    {"cargo", "add", "a"},
+    {"cargo", "build", "b"},
+    {"cargo", "check", "c"},
+    {"cargo", "remove", "rm"},
+    {"npm", "ci", "clean-install ic install-ci-test cit"},
+    {"npm", "dedupe", "ddp"},
+    {"npm", "exec", "x"},
+    {"npm", "init", "create innit"},
+    {"npm", "install", "add i in ins inst insta instal isnt isntall install-test it"},
+    {"npm", "ls", "la list ll"},
+    {"npm", "uninstall", "r remove rm un unlink"},
+    {"npm", "update", "udpate up upgrade"},
+    {"npm", "view", "info show v"},
+    {"pnpm", "install", "i"},
+    {"pnpm", "remove", "rm un uninstall"},
+    {"pnpm", "update", "up upgrade"},
+    {"yarn", "up", "upgrade"},
+};
+
 }  // namespace
 
 std::span<const Program> package_programs() { return kPrograms; }
+
+std::string_view command_of_package(std::string_view program, std::string_view word) {
+  const auto* found = std::ranges::find_if(
+      kAliases, [&](const Alias& one) { return one.program == program && is_listed(one.others, word); });
+  return found == std::end(kAliases) ? word : found->command;
+}
 
 }  // namespace leasehold::shell

@@ -143,7 +143,11 @@ class Parser {
         pipeline.negated = !pipeline.negated;
         in_.skip();
       } else if (in_.peek().reads("coproc")) {
-        in_.skip();  // What follows runs beside the rest.
+        in_.skip();  // What follows runs beside the rest; a name stands only before what is no simple
+                     // command.
+        if (in_.peek().kind != Token::Kind::word || begins_compound()) break;
+        begun.push_back(in_.take_word());
+        if (begins_compound()) begun.clear();
       } else if (in_.peek().reads("time")) {
         Word word = in_.take_word();
         while (in_.peek().reads("-p") || in_.peek().reads("--")) in_.skip();
@@ -163,6 +167,15 @@ class Parser {
     }
   }
 
+  bool begins_compound() {
+    const Token& token = in_.peek();
+    if (token.is("(")) return true;
+    for (const std::string_view word : {"{", "if", "while", "until", "for", "case", "select", "[["}) {
+      if (token.reads(word)) return true;
+    }
+    return false;
+  }
+
   bool ends_command() {
     const Token& token = in_.peek();
     return token.kind == Token::Kind::end || token.kind == Token::Kind::newline || token.is(";") ||
@@ -178,7 +191,7 @@ class Parser {
       return command;
     }
     in_.enter();
-    if (!compound(command)) simple(command);
+    if (!command.words.empty() || !compound(command)) simple(command);
     if (command.kind != Command::Kind::simple) redirections(command);
     in_.leave();
     return command;

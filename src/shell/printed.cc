@@ -106,21 +106,24 @@ Lines temporary_name(const Call& call) {
   return Arguments{made};
 }
 
+// Of one file.
+Lines text_of(const Call& call, const Arguments& files) {
+  const Lines folder = working_folder(call);
+  if (files.size() != 1 || !files[0].is_text() || !folder) return std::nullopt;
+  const auto text = call.follower.files().text(placed(folder->front().text, files[0].text));
+  return text ? lines_in(*text) : std::nullopt;
+}
+
 Lines texts(const Call& call) {
   const Split taken = split(call.behind(), {});
   if (!taken.options.empty()) return std::nullopt;
-  if (taken.operands.empty()) return call.in;
-  if (taken.operands.size() != 1 || !taken.operands[0].is_text()) return std::nullopt;
-  const Lines folder = working_folder(call);
-  if (!folder) return std::nullopt;
-  const auto text = call.follower.files().text(placed(folder->front().text, taken.operands[0].text));
-  return text ? lines_in(*text) : std::nullopt;
+  return taken.operands.empty() ? call.in : text_of(call, taken.operands);
 }
 
 // Lines of what is read, in whatever order.
 Lines some_lines(const Call& call) {
   const Split taken = split(call.behind(), {.values = "-n -c -k -t --lines"});
-  return taken.operands.empty() ? call.in : std::nullopt;
+  return taken.operands.empty() ? call.in : text_of(call, taken.operands);
 }
 
 Lines translated(const Call& call) {
@@ -203,7 +206,6 @@ constexpr Special kPrinters[] = {
     {"echo", echo},
     {"egrep", matching_files},
     {"fd", anywhere_here},
-    {"fdfind", anywhere_here},
     {"fgrep", matching_files},
     {"git diff", changed_files},
     {"git grep", anywhere_here},

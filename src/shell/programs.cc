@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shell/package_words.h"
+
 namespace leasehold::shell {
 namespace {
 
@@ -14,12 +16,6 @@ constexpr Program kPrograms[] = {
     {.name = "bunzip2", .operands = each, .reads_if = "-c --stdout -t --test", .suffixes = ".bz2"},
     {.name = "bzip2", .operands = each, .reads_if = "-c --stdout -t --test", .suffixes = ".bz2"},
     {.name = "chmod", .operands = after_first, .tree_if = "-R --recursive", .script = "--reference"},
-    {.name = "clang++",
-     .syntax = {.values = "-o -I -L -D -include -x", .whole = true},
-     .reads_if = "-fsyntax-only --version -E",
-     .outputs = "-o",
-     .unseen_unless = "-o -fsyntax-only --version -E",
-     .why = "files named after its sources"},
     {.name = "cp",
      .operands = copy,
      .syntax = {.values = "-t --target-directory -S --suffix"},
@@ -57,6 +53,9 @@ constexpr Program kPrograms[] = {
      .reads_if = "-c --stdout -t --test -l --list",
      .tree_if = "-r --recursive",
      .suffixes = ".gz"},
+    {.name = "iconv",
+     .syntax = {.values = "-o --output -f --from-code -t --to-code"},
+     .outputs = "-o --output"},
     {.name = "install",
      .operands = copy,
      .syntax = {.values =
@@ -105,6 +104,9 @@ constexpr Program kPrograms[] = {
      .script = "-e --expression -f --file",
      .backup = kInPlace},
     {.name = "shred", .operands = each, .syntax = {.values = "-n -s --iterations --size"}},
+    {.name = "shuf",
+     .syntax = {.values = "-o --output -n --head-count -i --input-range --random-source"},
+     .outputs = "-o --output"},
     {.name = "sort",
      .syntax = {.values = "-o --output -k --key -t --field-separator -S -T --parallel --temporary-directory"},
      .outputs = "-o --output"},
@@ -112,6 +114,7 @@ constexpr Program kPrograms[] = {
     {.name = "sponge", .operands = each},
     {.name = "tee", .operands = each},
     {.name = "touch", .operands = each, .syntax = {.values = "-d --date -r --reference -t --time"}},
+    {.name = "tree", .syntax = {.values = "-o -L -P -I -H -T --filelimit --charset"}, .outputs = "-o"},
     {.name = "truncate", .operands = each, .syntax = {.values = "-s --size -r --reference"}},
     {.name = "uniq", .operands = second, .syntax = {.values = "-f -s -w"}},
     {.name = "unix2dos", .operands = each, .reads_if = "-n --newfile"},
@@ -130,6 +133,9 @@ constexpr Program kPrograms[] = {
      .outputs = "-O --output-document -o --output-file -a --append-output",
      .unseen_unless = "-O --output-document",
      .why = "files named after what is fetched"},
+    {.name = "xxd",
+     .operands = second,
+     .syntax = {.values = "-c -cols -g -groupsize -l -len -n -name -o -offset -s -seek -R", .whole = true}},
     {.name = "xz",
      .operands = each,
      .syntax = {.values = "-T --threads"},
@@ -154,13 +160,6 @@ constexpr Program kPrograms[] = {
 
 static_assert(std::ranges::is_sorted(kPrograms, {}, &Program::name));
 
-constexpr std::string_view kNpmValues = "-p --package -w --workspace --prefix -C";
-constexpr std::string_view kNpmFolder = "--prefix -C";
-constexpr std::string_view kNpmAround = "-w --workspace -ws --workspaces";
-constexpr std::string_view kPnpmValues = "--package -F --filter -C --dir";
-constexpr std::string_view kPnpmFolder = "-C --dir";
-constexpr std::string_view kPnpmAround = "-F --filter -r --recursive";
-
 constexpr Wrapper kWrappers[] = {
     {.name = "bun x", .values = "-p --package", .packages = true},
     {.name = "bundle exec"},
@@ -183,12 +182,11 @@ constexpr Wrapper kWrappers[] = {
     {.name = "nice", .values = "-n --adjustment"},
     {.name = "nohup"},
     {.name = "npm exec",
-     .values = "-c --call -p --package -w --workspace --prefix -C",
+     .values = kNpmValues,
      .folder = kNpmFolder,
      .packages = true,
      .script = "-c --call",
      .around = kNpmAround},
-    {.name = "npm x", .values = kNpmValues, .folder = kNpmFolder, .packages = true, .around = kNpmAround},
     {.name = "npx",
      .values = "-c --call -p --package -w --workspace --prefix",
      .folder = "--prefix",

@@ -27,19 +27,21 @@ struct Program {
   std::string_view name;  // "sed"; "npm install"
   Operands operands = Operands::none;
   Syntax syntax;
-  std::string_view writes_if;  // It writes operands only with one of these options.
-  std::string_view reads_if;   // It writes nothing with one of these.
-  std::string_view outputs;    // Options whose value is a file it writes.
-  std::string_view into;       // Options whose value is the folder it writes in.
-  std::string_view tree_if;    // With one of these it goes into folders.
-  std::string_view script;     // Options that stand in for the first operand.
-  std::string_view backup;     // Options whose value is a suffix under which the old content is kept.
-  std::string_view suffixes;   // Other names of what it writes: ".gz" of gzip's.
-  std::string_view keys;       // Operands that begin so name a file: "of=" of dd's.
-  std::string_view beside;     // Files of a project that it writes, at or above this folder.
-  std::string_view adds;       // The same, but only if it has operands.
-  std::string_view around;     // With one of these, what it adds to is in other folders.
-  std::string_view frozen_if;  // With one of these, of all those only the folders.
+  std::string_view writes_if;    // It writes operands only with one of these options.
+  std::string_view reads_if;     // It writes nothing with one of these.
+  std::string_view outputs;      // Options whose value is a file it writes.
+  std::string_view into;         // Options whose value is the folder it writes in.
+  std::string_view tree_if;      // With one of these it goes into folders.
+  std::string_view script;       // Options that stand in for the first operand.
+  std::string_view backup;       // Options whose value is a suffix under which the old content is kept.
+  std::string_view suffixes;     // Other names of what it writes: ".gz" of gzip's.
+  std::string_view keys;         // Operands that begin so name a file: "of=" of dd's.
+  std::string_view beside;       // Files of a project that it writes, at or above this folder.
+  std::string_view adds;         // The same, but only if it has operands.
+  std::string_view around;       // With one of these, package.json is in other folders.
+  std::string_view frozen_if;    // With one of these, of all those only the folders.
+  std::string_view unlocked_if;  // With one of these, no lock files.
+  std::string_view alone;        // Files that it writes in this folder if it has no operands.
   std::string_view here;       // Files that it writes in this folder; with a ? behind, if they are not there.
   std::string_view without;    // What it writes if it has no operand.
   std::string_view names;      // Of files below a folder it writes only these.
@@ -68,6 +70,8 @@ struct Wrapper {
 
 std::span<const Program> file_programs();     // programs.cc, in the order of their names
 std::span<const Program> package_programs();  // package_programs.cc
+// As the table names what `program` calls `word`: install for npm's i.
+std::string_view command_of_package(std::string_view program, std::string_view word);
 std::span<const Program> project_programs();  // project_programs.cc
 const Wrapper* find_wrapper(std::string_view name);
 

@@ -87,7 +87,7 @@ constexpr Program kPrograms[] = {
     {.name = "terraform fmt",
      .operands = each,
      .syntax = {.whole = true},
-     .reads_if = "-check -write",
+     .reads_if = "-check -write=false",
      .without = ".",
      .names = "*.tf*"},
     {.name = "terraform init", .beside = ".terraform.lock.hcl .terraform/"},

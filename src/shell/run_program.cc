@@ -11,31 +11,46 @@ namespace {
 
 // They read, print or ask; whatever they write is no file of anybody's.
 constexpr std::string_view kReaders[] = {
-    "[",        "ack",     "ag",        "alias",     "apropos",    "arch",    "base32",  "base64",
-    "basename", "bat",     "bc",        "bg",        "break",      "cal",     "cat",     "chgrp",
-    "chown",    "cksum",   "clear",     "cloc",      "cmp",        "column",  "comm",    "continue",
-    "cut",      "date",    "df",        "diff",      "diff3",      "dig",     "dirname", "dirs",
-    "disown",   "du",      "echo",      "egrep",     "expand",     "expr",    "factor",  "false",
-    "fd",       "fdfind",  "fg",        "fgrep",     "file",       "fmt",     "fold",    "free",
-    "getconf",  "getent",  "getopts",   "gh",        "grep",       "groups",  "hash",    "head",
-    "hexdump",  "host",    "hostname",  "htop",      "iconv",      "id",      "jobs",    "join",
-    "jq",       "kill",    "killall",   "ldd",       "lease",      "less",    "let",     "locale",
-    "logname",  "ls",      "lsof",      "man",       "md5sum",     "mkdir",   "mktemp",  "more",
-    "netstat",  "nl",      "nm",        "nproc",     "numfmt",     "objdump", "od",      "paste",
-    "pgrep",    "ping",    "pkill",     "pr",        "printenv",   "printf",  "ps",      "pstree",
-    "pwd",      "readelf", "readlink",  "realpath",  "return",     "rev",     "rg",      "rmdir",
-    "seq",      "sha1sum", "sha256sum", "sha512sum", "shellcheck", "shopt",   "shuf",    "size",
-    "sleep",    "ss",      "stat",      "strings",   "stty",       "sum",     "sync",    "tac",
-    "tail",     "test",    "times",     "tokei",     "top",        "tput",    "tr",      "tree",
-    "tsort",    "tty",     "type",      "ulimit",    "umask",      "unalias", "uname",   "unexpand",
-    "uptime",   "users",   "vmstat",    "wait",      "wc",         "whatis",  "whereis", "which",
-    "who",      "whoami",  "xxd",       "yes",       "zcat",       "zgrep",   "zless",
+    "[",          "ack",      "ag",     "alias",  "apropos", "arch",    "base32",    "base64",
+    "basename",   "bat",      "bc",     "bg",     "break",   "cal",     "cat",       "chgrp",
+    "chown",      "cksum",    "clear",  "cloc",   "cmp",     "column",  "comm",      "continue",
+    "cut",        "date",     "df",     "diff",   "diff3",   "dig",     "dirname",   "dirs",
+    "disown",     "du",       "echo",   "egrep",  "expand",  "expr",    "factor",    "false",
+    "fg",         "fgrep",    "file",   "fmt",    "fold",    "free",    "getconf",   "getent",
+    "getopts",    "grep",     "groups", "hash",   "head",    "hexdump", "host",      "hostname",
+    "htop",       "id",       "jobs",   "join",   "jq",      "kill",    "killall",   "ldd",
+    "lease",      "less",     "let",    "locale", "logname", "ls",      "lsof",      "man",
+    "md5sum",     "mkdir",    "mktemp", "more",   "netstat", "nl",      "nm",        "nproc",
+    "numfmt",     "objdump",  "od",     "paste",  "pgrep",   "ping",    "pkill",     "pr",
+    "printenv",   "printf",   "ps",     "pstree", "pwd",     "readelf", "readlink",  "realpath",
+    "return",     "rev",      "rg",     "rmdir",  "seq",     "sha1sum", "sha256sum", "sha512sum",
+    "shellcheck", "shopt",    "size",   "sleep",  "ss",      "stat",    "strings",   "stty",
+    "sum",        "sync",     "tac",    "tail",   "test",    "times",   "tokei",     "top",
+    "tput",       "tr",       "tsort",  "tty",    "type",    "ulimit",  "umask",     "unalias",
+    "uname",      "unexpand", "uptime", "users",  "vmstat",  "wait",    "wc",        "whatis",
+    "whereis",    "which",    "who",    "whoami", "yes",     "zcat",    "zgrep",     "zless",
 };
 
 static_assert(std::ranges::is_sorted(kReaders));
 
 constexpr std::string_view kProgramFolders[] = {"/bin",  "/usr/bin",  "/usr/local/bin",
                                                 "/sbin", "/usr/sbin", "/opt/homebrew/bin"};
+
+// Other names of programs.
+struct Alias {
+  std::string_view name;
+  std::string_view others;
+};
+constexpr Alias kAliases[] = {
+    {"awk", "gawk mawk"}, {"fd", "fdfind"}, {"gcc", "c++ cc clang clang++ g++"},
+    {"sed", "gsed"},      {"tar", "gtar"},
+};
+
+std::string usual_name(const std::string& name) {
+  const auto* found =
+      std::ranges::find_if(kAliases, [&](const Alias& one) { return is_listed(one.others, name); });
+  return found == std::end(kAliases) ? name : std::string(found->name);
+}
 
 bool is_reader(std::string_view name) {
   if (name.empty()) return false;
@@ -91,13 +106,34 @@ void export_variable(State& state, const Argument& word) {
   state.exported.changed().insert(name);
 }
 
+// env -S 'a b' c: with the words of a text in its place. Blanks between them are enough for most; what has
+// quotes is not looked into.
+Arguments spliced(const Wrapper& wrapper, std::span<const Argument> words) {
+  Arguments all(words.begin(), words.end());
+  for (auto word = all.begin(); word != all.end() && word->text.starts_with('-'); ++word) {
+    Arguments texts = split({word, word + 1}, {.values = wrapper.values}).values(wrapper.words);
+    const bool is_behind = is_listed(wrapper.values, word->text) && word + 1 != all.end();
+    if (texts.empty()) {
+      if (is_behind) ++word;
+      continue;
+    }
+    if (is_behind) texts = {word[1]};
+    if (!texts[0].is_text() || texts[0].text.find_first_of("'\"\\$#") != std::string::npos) break;
+    const auto behind = all.erase(word, word + (is_behind ? 2 : 1));
+    const Arguments made = split_at(texts, " \t\n");
+    all.insert(behind, made.begin(), made.end());
+    break;
+  }
+  return all;
+}
+
 // What takes a command or a line for a shell, with options of its own in front.
 class Wrapped {
  public:
   Wrapped(const Wrapper& wrapper, const Call& call, std::span<const Argument> words)
       : wrapper_(wrapper),
         call_(call),
-        taken_(split(words, {.values = wrapper.values, .operands_end = true})),
+        taken_(split(spliced(wrapper, words), {.values = wrapper.values, .operands_end = true})),
         command_(taken_.operands) {}
 
   Lines run() {
@@ -107,48 +143,32 @@ class Wrapped {
       follower.run({{.text = "cd"}, folder}, call_.state, std::nullopt);
     }
     if (taken_.has(wrapper_.around)) call_.state.folder_why = "folders of packages";
-    if (const Arguments lines = taken_.values(wrapper_.script); !lines.empty()) return run_line(lines.back());
-    if (!split_words()) return std::nullopt;
-    take_operands();
-    if (command_.empty()) {
-      if (taken_.has("-c --command -s -i")) follower.note_unseen(std::string(wrapper_.name) + ": a shell");
+    if (const Arguments lines = taken_.values(wrapper_.script); !lines.empty())
+      return run_line(call_, lines.back());
+    if (taken_.has(wrapper_.words)) {
+      follower.note_unseen(std::string(wrapper_.name) + ": words in one text");
       return std::nullopt;
     }
-    if (command_.size() > 1 && is_listed(wrapper_.script, command_[0].text)) return run_line(command_[1]);
+    take_operands();
+    if (command_.empty()) {
+      if (taken_.has("-s -i")) follower.note_unseen(std::string(wrapper_.name) + ": a shell");
+      return std::nullopt;
+    }
+    if (command_.size() > 1 && is_listed(wrapper_.script, command_[0].text))
+      return run_line(call_, command_[1]);
     if (wrapper_.packages) name_program();
     return follower.run(std::move(command_), call_.state, call_.in);
   }
 
  private:
-  Lines run_line(const Argument& line) {
-    return call_.follower.run({{.text = "sh"}, {.text = "-c"}, line}, call_.state, call_.in);
-  }
-
-  // Blanks between words are enough for most; what has quotes is not looked into.
-  bool split_words() {
-    Arguments words;
-    for (const Argument& value : taken_.values(wrapper_.words)) {
-      if (!value.is_text() || value.text.find_first_of("'\"\\$#") != std::string::npos) {
-        call_.follower.note_unseen(std::string(wrapper_.name) + ": words in one text");
-        return false;
-      }
-      std::string_view rest = value.text;
-      while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find_first_of(" \t\n"), rest.size());
-        if (end > 0) words.push_back({.text = std::string(rest.substr(0, end))});
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-      }
-    }
-    command_.insert(command_.begin(), words.begin(), words.end());
-    return true;
-  }
-
   // Those that stand before the command.
   void take_operands() {
     const auto behind = [&](int count) { return static_cast<int>(command_.size()) > count; };
     if (wrapper_.makes && behind(1) && !is_there(command_[0]))
       call_.follower.note_write(call_.state, command_[0]);
     for (int i = 0; i < wrapper_.operands && behind(0); ++i) command_.erase(command_.begin());
+    // env's - is its -i.
+    if (wrapper_.assigns && behind(0) && command_[0].text == "-") command_.erase(command_.begin());
     while (wrapper_.assigns && behind(0) && command_[0].text.contains('=')) {
       export_variable(call_.state, command_[0]);
       command_.erase(command_.begin());
@@ -194,7 +214,7 @@ Subcommand subcommand(const std::string& name, std::span<const Argument> words, 
       const std::span<const Argument> from = words.subspan(i);
       Subcommand found = {name, {words.begin(), words.end()}, {from.begin(), from.end()}};
       found.name += ' ';
-      found.name += text;
+      found.name += command_of_package(name, text);
       found.words.erase(found.words.begin() + static_cast<std::ptrdiff_t>(i));
       return found;
     }
@@ -276,7 +296,7 @@ Lines run_program(const Call& call) {
   // Asked about itself, a program does nothing else.
   if (call.words.size() == 2 && is_listed("--version --help", call.words[1].text)) return std::nullopt;
   if (const Known known = look_up(name); known.is_anything()) return run_named(name, known, call);
-  const std::string bare = without_version(name);
+  const std::string bare = usual_name(without_version(name));
   return run_named(bare, look_up(bare), call);
 }
 

@@ -44,23 +44,24 @@ class Row {
   void run() {
     if (!row_.unseen_if.empty() && (row_.unseen_if == "*" || split_.has(row_.unseen_if))) unseen(row_.why);
     if (!row_.unseen_unless.empty() && !split_.has(row_.unseen_unless)) unseen(row_.why);
-    if (split_.has(row_.reads_if)) return;
+    if (is_set(row_.reads_if)) return;
     for (const Argument& file : split_.values(row_.outputs)) note(file, false);
-    if (!row_.writes_if.empty() && !split_.has(row_.writes_if)) {
+    if (!row_.writes_if.empty() && !is_set(row_.writes_if)) {
       if (!split_.unclear.empty()) unseen(split_.unclear);
       return;
     }
     goes_deep_ = split_.has(row_.tree_if);
-    const bool is_frozen = std::ranges::any_of(split_.options, [&](const Option& one) {
-      return is_listed(row_.frozen_if, one.name) && one.value.text != "false";
-    });
-    if (!operands().empty() && !is_frozen && !split_.has(row_.around)) {
-      for (const std::string_view name : items(row_.adds)) note_beside(name);
+    const bool is_frozen = is_set(row_.frozen_if);
+    if (!operands().empty() && !is_frozen) {
+      for (const std::string_view name : items(row_.adds)) note_of_project(name);
     }
     for (const std::string_view name : items(row_.beside)) {
-      if (!is_frozen || name.ends_with('/')) note_beside(name);
+      if (!is_frozen || name.ends_with('/')) note_of_project(name);
     }
     for (const std::string_view name : items(row_.here)) note_here(name);
+    if (operands().empty() && !split_.has(row_.around)) {
+      for (const std::string_view name : items(row_.alone)) note_here(name);
+    }
     if (!row_.keys.empty()) note_keys();
     if (row_.globs && !operands().empty()) {
       match_operands();
@@ -71,6 +72,16 @@ class Row {
 
  private:
   Arguments& operands() { return split_.operands; }
+
+  // --x=false is --no-x.
+  bool is_set(std::string_view list) const {
+    return std::ranges::any_of(split_.options, [&](const Option& one) {
+      const std::string& value = one.value.text;
+      if (value != "false") return is_listed(list, one.name) || is_listed(list, one.name + '=' + value);
+      return is_listed(list, one.name + "=false") ||
+             (one.name.starts_with("--") && is_listed(list, "--no-" + one.name.substr(2)));
+    });
+  }
 
   void unseen(std::string_view why) {
     call_.follower.note_unseen(std::string(row_.name) + ": " + std::string(why));
@@ -153,6 +164,26 @@ class Row {
     }
   }
 
+  void note_of_project(std::string_view name) {
+    constexpr std::string_view kManifest = "package.json";
+    if (name == kManifest && split_.has(row_.around)) return note_around(name);
+    const bool is_lock = name != kManifest && !name.ends_with('/');
+    if (!is_lock || !is_set(row_.unlocked_if)) note_beside(name);
+  }
+
+  // In packages of the project, as far as they are named by where they are.
+  void note_around(std::string_view name) {
+    for (const Argument& package : split_.values(row_.around)) {
+      Argument file = package;
+      file.text = join(package.text, name);
+      if (package.is_text() && is_file(file)) {
+        note(file, false);
+      } else {
+        unseen("folders of packages");
+      }
+    }
+  }
+
   // The nearest that is there, at or above; else the one here. A slash behind means a folder with all in it.
   void note_beside(std::string_view name) {
     const bool is_tree = name.ends_with('/');
@@ -160,8 +191,10 @@ class Row {
     if (!call_.state.folder_why.empty()) return unseen(call_.state.folder_why);
     for (const std::string& folder : call_.state.folders) {
       std::string_view above = folder;
-      // What is around a tree that the line has just made is not its project.
-      while (above != "/" && !call_.follower.files().exists(join(above, name)) &&
+      // What is around a tree that the line has just made is not its project; and what is not there yet may
+      // be one.
+      const bool is_there = call_.follower.files().is_folder(folder);
+      while (is_there && above != "/" && !call_.follower.files().exists(join(above, name)) &&
              !call_.follower.is_made(join(above, ".git")))
         above = parent_of(above);
       const bool is_found = call_.follower.files().exists(join(above, name));
@@ -264,7 +297,12 @@ class Row {
         note(target, is_deep || target.is_tree);
       } else if (!source.is_text() || name.empty() || name == "." || name == ".." ||
                  split_.has("--parents")) {
-        note(target, true);
+        Argument below = target;
+        if (source.is_tree && target.is_text()) {
+          below.is_tree = true;
+          below.name = source.name;
+        }
+        note(below, !below.is_tree || is_deep || row_.operands == Operands::move);
       } else {
         Argument file = target;
         file.text += (target.text.ends_with('/') ? "" : "/") + std::string(name);

@@ -47,14 +47,9 @@ Lines run_apply_patch(const Call& call) {
   return std::nullopt;
 }
 
-Lines run_line(const Call& call, const Argument& line) {
-  return call.follower.run({{.text = "sh"}, {.text = "-c"}, line}, call.state, call.in);
-}
-
 // su - somebody -c 'line'; runuser -u somebody -- command
 Lines run_su(const Call& call) {
   const std::string& name = call.words.front().text;
-  const bool takes_command = name == "runuser";
   const Split taken =
       split(call.behind(), {.values = "-c --command --session-command -s --shell -g --group -G "
                                       "--supp-group -w --whitelist-environment -u --user"});
@@ -63,8 +58,15 @@ Lines run_su(const Call& call) {
   if (is_login) call.state.folder_why = "the home folder of somebody else";
   const Arguments lines = taken.values("-c --command --session-command");
   if (!lines.empty()) return run_line(call, lines.back());
-  if (takes_command && taken.has("-u --user") && !taken.operands.empty())
+  if (name == "runuser" && taken.has("-u --user") && !taken.operands.empty())
     return call.follower.run(taken.operands, call.state, call.in);
+  // su somebody -- words for the shell
+  Arguments words = taken.operands;
+  std::erase_if(words, [](const Argument& word) { return word.text == "-"; });
+  if (words.size() > 1) {
+    words[0] = {.text = "sh"};
+    return call.follower.run(std::move(words), call.state, call.in);
+  }
   call.follower.note_unseen(name + ": a shell");
   return std::nullopt;
 }
@@ -91,12 +93,11 @@ constexpr Special kSpecials[] = {
     {"awk", run_awk},
     {"bash", run_shell},
     {"dash", run_shell},
+    {"fd", run_fd},
     {"find", run_find},
-    {"gawk", run_awk},
+    {"gh", run_gh},
     {"git", run_git},
-    {"gtar", run_tar},
     {"ksh", run_shell},
-    {"mawk", run_awk},
     {"mkdir", run_mkdir},
     {"patch", run_patch},
     {"runuser", run_su},
@@ -127,9 +128,14 @@ const Special* find_special(std::string_view name) {
   return found == std::end(kSpecials) ? nullptr : found;
 }
 
+Lines run_line(const Call& call, const Argument& line) {
+  return call.follower.run({{.text = "sh"}, {.text = "-c"}, line}, call.state, call.in);
+}
+
 // bash -c 'script' name arguments..., or a script that is read.
 Lines run_shell(const Call& call) {
   bool has_command = false;
+  bool reads = false;  // -s: all words are arguments.
   std::size_t at = 1;
   for (; at < call.words.size(); ++at) {
     const Argument& word = call.words[at];
@@ -138,8 +144,10 @@ Lines run_shell(const Call& call) {
       ++at;
       break;
     }
+    if (is_listed("--rcfile --init-file", word.text)) ++at;
     if (word.text.starts_with("--")) continue;
     has_command = has_command || word.text.contains('c');
+    reads = reads || word.text.contains('s');
     if (word.text.find_first_of("oO") != std::string::npos) ++at;
   }
   State inside;
@@ -151,7 +159,8 @@ Lines run_shell(const Call& call) {
     if (known != call.state.variables->end()) inside.variables.changed()[variable] = known->second;
   }
   const std::string name = call.words.front().text;
-  if (at >= call.words.size() || (!has_command && call.words[at].text == "-")) {
+  if (at >= call.words.size() || (!has_command && (reads || call.words[at].text == "-"))) {
+    if (reads) inside.positional = call.rest(at);
     const auto script = whole_text(call.in);
     if (script) return call.follower.follow(*script, inside, std::nullopt);
     call.follower.note_unseen(name + ": a script that it reads");

@@ -16,12 +16,20 @@ struct Special {
 
 const Special* find_special(std::string_view name);
 
+Lines run_fd(const Call& call);
 Lines run_find(const Call& call);
+Lines run_gh(const Call& call);
 Lines run_git(const Call& call);
 Lines run_patch(const Call& call);
 Lines run_shell(const Call& call);
 Lines run_tar(const Call& call);
 Lines run_xargs(const Call& call);
+
+// One line for a shell.
+Lines run_line(const Call& call, const Argument& line);
+
+// The words of texts, as they stand between separators.
+Arguments split_at(const Arguments& lines, std::string_view separators);
 
 // What a program that only prints does print, if that is known.
 Lines printed_by(std::string_view name, const Call& call);

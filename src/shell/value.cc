@@ -4,6 +4,17 @@
 
 namespace leasehold::shell {
 
+void append_to_tree(Argument& tree, std::string_view more) {
+  if (more.empty()) return;
+  if (const std::size_t slash = more.rfind('/'); slash != std::string_view::npos) {
+    tree.name = more.substr(slash + 1);
+    if (tree.name.find_first_of("*?[\\") != std::string::npos) tree.name.clear();
+  } else if (!tree.name.empty()) {
+    tree.name += more;
+  }
+  tree.only_folders = tree.only_files = false;
+}
+
 void limit_folders(State& state) {
   constexpr std::size_t kFoldersMax = 8;
   if (state.folders.size() <= kFoldersMax) return;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shell/syntax.h"
@@ -29,6 +30,9 @@ struct Argument {
 };
 
 using Arguments = std::vector<Argument>;
+
+// What stands behind the names that a tree stands for.
+void append_to_tree(Argument& tree, std::string_view more);
 
 // Lines that a command reads or prints. Nothing: not known.
 using Lines = std::optional<Arguments>;

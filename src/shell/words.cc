@@ -53,9 +53,8 @@ void append(Argument& made, const Argument& more) {
     // Files below a folder stay there, whatever their names end with.
     if (more.is_tree || more.text.contains("..")) {
       made.why = "a name that is put together";
-    } else if (!more.text.empty()) {
-      made.name.clear();
-      made.only_folders = made.only_files = false;
+    } else {
+      append_to_tree(made, more.text);
     }
   } else if (more.is_tree && !made.text.empty() &&
              !(made.text.ends_with('/') && !more.text.starts_with('/'))) {
