@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
 
+#include "init/folder_mark.h"
 #include "init/git_place.h"
 #include "init/marked_block.h"
 #include "util/path_text.h"
@@ -87,6 +89,14 @@ bool is_link(const std::string& path) {
   return std::filesystem::is_symlink(path, unseen);
 }
 
+// How many of the folders around a hook may be ours: those in the repository, which git makes only the first
+// time.
+int own_folders(const GitPlace& place) {
+  const std::string inside = place.root + '/';
+  if (!place.hooks_folder.starts_with(inside)) return 1;
+  return 1 + static_cast<int>(std::ranges::count(place.hooks_folder.substr(inside.size()), '/'));
+}
+
 Result<void> plan_file(const GitPlace& place, std::string_view event, GitHookPlan& plan) {
   const std::string path = join(place.hooks_folder, event);
   auto text = read_settings(path);
@@ -94,13 +104,14 @@ Result<void> plan_file(const GitPlace& place, std::string_view event, GitHookPla
   if (*text && has_block_of(**text, lines_of(event))) return {};
   const bool is_off = place.needs_mode && ::access(path.c_str(), X_OK) != 0;
   if (!*text) {
-    plan.files.push_back({path, {}, std::string(kOwnStart) + block(lines_of(event)), false, true});
+    const std::string mark = mark_for(path, own_folders(place));
+    plan.files.push_back({path, {}, std::string(kOwnStart) + block(lines_of(event)) + mark, 0, true});
   } else if (!is_link(path) && (has_block(**text) || (is_shell_script(**text) && !is_off))) {
     plan.files.push_back({path, *text, with_own_lines(without_block(**text), lines_of(event))});
   } else {
     plan.moves.push_back({path, path + std::string(kAside)});
     plan.files.push_back(
-        {path, {}, std::string(kOwnStart) + block(lines_of(event)) + std::string(kRunAside), false, true});
+        {path, {}, std::string(kOwnStart) + block(lines_of(event)) + std::string(kRunAside), 0, true});
   }
   return {};
 }
@@ -112,10 +123,13 @@ Result<void> plan_removal(const GitPlace& place, std::string_view event, GitHook
     auto text = read_settings(path);
     if (!text) return fail(text.error());
     if (!*text || !has_block(**text)) continue;
-    const std::string bare = without_block(**text);
+    const MarkedText present = without_mark(**text);
+    const std::string bare = without_block(present.text);
     const bool has_aside = bare == std::string(kOwnStart) + std::string(kRunAside);
     const bool is_own = has_aside || bare == kOwnStart;
-    plan.files.push_back({path, *text, is_own ? FileText() : FileText(bare)});
+    const int kept = static_cast<int>(present.mark.size());
+    plan.files.push_back({path, *text, is_own ? FileText() : FileText(bare + present.mark),
+                          is_own ? std::max(own_folders(place) - kept, 0) : 0});
     const std::string aside = path + std::string(kAside);
     if (has_aside && ::access(aside.c_str(), F_OK) == 0) plan.moves.push_back({aside, path});
   }

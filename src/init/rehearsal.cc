@@ -91,7 +91,7 @@ class Stage {
     const StagedAgent agent = {.host = host_, .session = session, .root = project_.path(), .subagent = {}};
     const auto said = converse({.command = command,
                                 .input = report_of_write(agent, project_.file()),
-                                .folder = root_,
+                                .folder = folder(),
                                 .without = {"LEASE_STORE"}});
     if (!said) return fail(Code::unavailable, said.error().message);
     std::string denied = in_one_line(denial_in(*said));
@@ -101,6 +101,9 @@ class Stage {
   }
 
  private:
+  // Windsurf does not tell where it works: its hooks run there.
+  const std::string& folder() const { return host_ == HookHost::windsurf ? project_.path() : root_; }
+
   const std::string& root_;
   const HookHost host_;
   const ScratchProject& project_;

@@ -142,6 +142,16 @@ TEST_F(InitCommand, DoctorRehearsesEveryHost) {
   EXPECT_EQ(as("x", {"ls"}).out, "") << "nothing stays behind";
 }
 
+TEST_F(InitCommand, DoctorMakesNoStoreHere) {
+  for (const std::string host : {"claude-code", "windsurf"}) {
+    ASSERT_EQ(sh("x", "rm -rf new && mkdir new && cd new && git init -q && lease init --agents " + host).exit,
+              0);
+    const Ran doctor = sh("x", "cd new && unset LEASE_STORE && lease doctor");
+    EXPECT_TRUE(contains(doctor.out, "is leased by " + host)) << doctor.out;
+    EXPECT_FALSE(fs::exists(root() + "/new/.git/leasehold")) << host;
+  }
+}
+
 TEST_F(InitCommand, DoctorSaysWhatKeepsAHostFromAsking) {
   write(".leasehold.toml", "gate_fail_open = true\n");
   ASSERT_EQ(as("x", {"init", "--agents", "codex,gemini,copilot"}).exit, 0);
@@ -386,6 +396,24 @@ TEST_F(InitGitHooks, ACommitThatCannotBeCheckedGoesByThePolicy) {
   const Ran done = commit("bob");
   EXPECT_EQ(done.exit, 0) << done.err;
   EXPECT_TRUE(contains(done.err, "not checked")) << done.err;
+}
+
+TEST_F(InitGitHooks, FoldersThatWereNotThereGoWithThem) {
+  const std::string hooks = root() + "/.git/hooks";
+  const auto uninstall = [&] { EXPECT_EQ(as("x", {"init", "--uninstall"}).exit, 0); };
+  install();
+  EXPECT_TRUE(fs::exists(hooks + "/pre-commit"));
+  uninstall();
+  EXPECT_FALSE(fs::exists(hooks));
+  fs::create_directory(hooks);
+  install();
+  uninstall();
+  EXPECT_TRUE(fs::exists(hooks)) << "that one was there, and empty";
+  ASSERT_EQ(sh("x", "git config core.hooksPath dev/hk").exit, 0);
+  install();
+  EXPECT_TRUE(fs::exists(root() + "/dev/hk/pre-commit"));
+  uninstall();
+  EXPECT_FALSE(fs::exists(root() + "/dev"));
 }
 
 TEST_F(InitGitHooks, WorkTreesHooksPathsAndRebasesGoAlong) {
