@@ -33,23 +33,6 @@ std::string in_any_case(const std::string& pattern) {
   return made;
 }
 
-// What the names of files match whose whole path matches: a star there takes slashes, too.
-std::string name_in_path(const std::string& pattern) {
-  if (pattern.contains('\\')) return {};
-  const std::string last = pattern.substr(pattern.rfind('/') + 1);
-  const std::size_t wild = last.find_first_of(kWildcards);
-  if (wild == std::string::npos) return last;
-  const std::size_t end = last.find_last_of("*?[]");
-  return end + 1 == last.size() ? std::string() : '*' + last.substr(end + 1);
-}
-
-// The folder that every such path is in. Empty: not known.
-std::string folder_in_path(const std::string& pattern) {
-  if (pattern.contains('\\')) return {};
-  const std::size_t slash = pattern.substr(0, pattern.find_first_of(kWildcards)).rfind('/');
-  return slash == std::string::npos ? std::string() : pattern.substr(0, slash);
-}
-
 bool is_in(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
@@ -219,6 +202,21 @@ class Reader {
 };
 
 }  // namespace
+
+std::string name_in_path(const std::string& pattern) {
+  if (pattern.contains('\\')) return {};
+  const std::string last = pattern.substr(pattern.rfind('/') + 1);
+  const std::size_t wild = last.find_first_of(kWildcards);
+  if (wild == std::string::npos) return last;
+  const std::size_t end = last.find_last_of("*?[]");
+  return end + 1 == last.size() ? std::string() : '*' + last.substr(end + 1);
+}
+
+std::string folder_in_path(const std::string& pattern) {
+  if (pattern.contains('\\')) return {};
+  const std::size_t slash = pattern.substr(0, pattern.find_first_of(kWildcards)).rfind('/');
+  return slash == std::string::npos ? std::string() : pattern.substr(0, slash);
+}
 
 FindActions find_actions(const Arguments& start, std::span<const Argument> expression,
                          const std::function<bool(const std::string&)>& is_folder) {

@@ -33,6 +33,11 @@ struct FindActions {
   std::string unclear;          // Not empty: there may be more, for this reason.
 };
 
+// What the names of files match whose whole path matches `pattern`, where a star takes slashes, too; and the
+// folder that every such path is in. Empty: not known.
+std::string name_in_path(const std::string& pattern);
+std::string folder_in_path(const std::string& pattern);
+
 // `start`: where it begins, and `is_folder` what is known of files that stand there by name.
 FindActions find_actions(const Arguments& start, std::span<const Argument> expression,
                          const std::function<bool(const std::string&)>& is_folder);

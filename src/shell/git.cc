@@ -1,6 +1,7 @@
 // git, as far as the work tree goes: what it does to its own folder is nobody else's.
 #include <algorithm>
 
+#include "shell/find_expression.h"
 #include "shell/git_head.h"
 #include "shell/glob.h"
 #include "shell/options.h"
@@ -165,10 +166,12 @@ class Git {
     worktree();
   }
 
-  void note_tree() {
+  // Or what is below one of its folders.
+  void note_tree(const std::string& folder_in_it = "") {
     if (!call_.state.folder_why.empty()) return call_.follower.note_unseen(call_.state.folder_why);
     for (const std::string& folder : call_.state.folders) {
-      call_.follower.note_write({work_tree(call_.follower.files(), folder), true, ""});
+      const std::string top = work_tree(call_.follower.files(), folder);
+      call_.follower.note_write({folder_in_it.empty() ? top : placed(top, folder_in_it), true, ""});
     }
   }
 
@@ -211,12 +214,15 @@ class Git {
     for (const Argument& path : paths) {
       if (!path.is_text()) {
         call_.follower.note_write(call_.state, path, path.is_tree);
+      } else if (path.text.starts_with(":/") && !has_pattern(path.text)) {
+        note_tree(path.text.substr(2));
       } else if (path.text.starts_with(':')) {
         note_tree();
       } else if (has_pattern(path.text)) {
-        const bool is_name = !path.text.contains('/');
-        call_.follower.note_write(call_.state,
-                                  {.text = ".", .is_tree = true, .name = is_name ? path.text : ""});
+        const std::string folder = folder_in_path(path.text);
+        call_.follower.note_write(
+            call_.state,
+            {.text = folder.empty() ? "." : folder, .is_tree = true, .name = name_in_path(path.text)}, true);
       } else {
         // One that is not there may be a folder that is brought back.
         call_.follower.note_write(call_.state, path, is_folder(path) || !exists(path));
@@ -242,7 +248,8 @@ class Git {
       if (taken.has("-f --force")) note_tree();
       return;
     }
-    if (is_new || !exists(operands[0])) {
+    const bool is_path = operands[0].text.starts_with(':') || exists(operands[0]);
+    if (is_new || !is_path) {
       // A branch or a commit; more behind it are paths of it.
       if (operands.size() > 1) return note_paths({operands.begin() + 1, operands.end()}, false);
       const bool stays = is_checked_out(operands[0]) && !taken.has("-f --force --orphan");
@@ -271,12 +278,13 @@ class Git {
   }
 
   void stash() {
-    const Split taken = split(words_, {.values = "-m --message", .operands_end = true});
-    const std::string action = taken.operands.empty() ? "push" : taken.operands[0].text;
+    const std::string action = words_.empty() || words_[0].text.starts_with('-') ? "push" : words_[0].text;
     if (is_listed("list show drop clear create store", action)) return;
-    const auto paths = behind_dashes();
-    if (action == "push" && paths && !paths->empty()) return note_paths(*paths, false);
-    note_tree();
+    const Split taken = split(words_, {.values = "-m --message --pathspec-from-file"});
+    Arguments paths = taken.operands;
+    if (!paths.empty() && words_[0].text == "push") paths.erase(paths.begin());
+    if (action != "push" || paths.empty() || taken.has("--pathspec-from-file")) return note_tree();
+    note_paths(paths, false);
   }
 
   void clone() {

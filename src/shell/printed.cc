@@ -167,6 +167,16 @@ Lines list(const Call& call) {
 
 Lines anywhere_here(const Call&) { return trees_of({}); }
 
+// git grep -l x -- folders
+Lines matching_tracked(const Call& call) {
+  const auto dashes = std::ranges::find(call.words, "--", &Argument::text);
+  const Arguments paths = dashes == call.words.end() ? Arguments{} : Arguments(dashes + 1, call.words.end());
+  const bool is_plain = std::ranges::none_of(paths, [](const Argument& one) {
+    return !one.is_text() || one.text.starts_with(':') || one.text.contains('*');
+  });
+  return trees_of(is_plain ? paths : Arguments{});
+}
+
 Lines tracked_files(const Call& call) {
   const Split taken = split(call.behind(), {.values = "-x -X"});
   if (!are_text(taken.operands)) return std::nullopt;
@@ -208,7 +218,7 @@ constexpr Special kPrinters[] = {
     {"fd", anywhere_here},
     {"fgrep", matching_files},
     {"git diff", changed_files},
-    {"git grep", anywhere_here},
+    {"git grep", matching_tracked},
     {"git ls-files", tracked_files},
     {"git rev-parse", revision},
     {"grep", matching_files},
