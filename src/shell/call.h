@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "shell/follower.h"
+#include "shell/place.h"
 
 namespace leasehold::shell {
 
@@ -21,6 +24,14 @@ struct Call {
   Arguments rest(std::size_t count = 1) const {
     const std::span<const Argument> all = behind(count);
     return {all.begin(), all.end()};
+  }
+
+  // Where a path may lead; nowhere if it is not known.
+  std::vector<std::string> places(const Argument& path) const {
+    std::vector<std::string> all;
+    if (!path.is_text()) return all;
+    for (const std::string& folder : state.folders) all.push_back(placed(folder, path.text));
+    return all;
   }
 };
 

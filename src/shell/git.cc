@@ -198,14 +198,12 @@ class Git {
   }
 
   bool exists(const Argument& path) const {
-    return path.is_text() && std::ranges::any_of(call_.state.folders, [&](const std::string& folder) {
-             return call_.follower.files().exists(placed(folder, path.text));
-           });
+    return std::ranges::any_of(call_.places(path),
+                               [&](const std::string& one) { return call_.follower.files().exists(one); });
   }
   bool is_folder(const Argument& path) const {
-    return std::ranges::any_of(call_.state.folders, [&](const std::string& folder) {
-      return call_.follower.files().is_folder(placed(folder, path.text));
-    });
+    return std::ranges::any_of(call_.places(path),
+                               [&](const std::string& one) { return call_.follower.files().is_folder(one); });
   }
 
   // What git takes for paths: patterns go into folders.

@@ -154,15 +154,21 @@ Lines matching_files(const Call& call) {
 Lines list(const Call& call) {
   const Split taken = split(call.behind(), {});
   if (taken.has("-l -s -i -a -A -R -F -p") || !are_text(taken.operands)) return std::nullopt;
-  if (taken.operands.empty()) return trees_of({});
-  for (const Argument& file : taken.operands) {
-    const Lines folder = working_folder(call);
-    if (!folder) return std::nullopt;
-    if (!taken.has("-d") && call.follower.files().is_folder(placed(folder->front().text, file.text))) {
-      return std::nullopt;
-    }
+  const Lines here = working_folder(call);
+  if (!here) return std::nullopt;
+  const FolderView& files = call.follower.files();
+  const auto place = [&](const Argument& file) { return placed(here->front().text, file.text); };
+  const auto is_folder = [&](const Argument& file) { return files.is_folder(place(file)); };
+  if (taken.has("-d") || (!taken.operands.empty() && std::ranges::none_of(taken.operands, is_folder)))
+    return taken.operands;
+  if (taken.operands.size() > 1) return std::nullopt;
+  auto names = files.names(taken.operands.empty() ? here->front().text : place(taken.operands[0]));
+  if (!names) return taken.operands.empty() ? trees_of({}) : Lines();
+  Arguments shown;
+  for (std::string& name : *names) {
+    if (!name.starts_with('.')) shown.push_back({.text = std::move(name)});
   }
-  return taken.operands;
+  return shown;
 }
 
 Lines anywhere_here(const Call&) { return trees_of({}); }

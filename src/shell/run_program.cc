@@ -182,8 +182,8 @@ class Wrapped {
   }
 
   bool is_there(const Argument& path) const {
-    return path.is_text() && std::ranges::all_of(call_.state.folders, [&](const std::string& folder) {
-             return call_.follower.files().exists(placed(folder, path.text));
+    return path.is_text() && std::ranges::all_of(call_.places(path), [&](const std::string& one) {
+             return call_.follower.files().exists(one);
            });
   }
 

@@ -87,27 +87,20 @@ class Row {
     call_.follower.note_unseen(std::string(row_.name) + ": " + std::string(why));
   }
 
-  std::vector<std::string> places(const Argument& path) const {
-    std::vector<std::string> all;
-    if (!path.is_text()) return all;
-    for (const std::string& folder : call_.state.folders) all.push_back(placed(folder, path.text));
-    return all;
-  }
-
   bool is_file(const Argument& path) const {
-    return std::ranges::any_of(places(path), [&](const std::string& one) {
+    return std::ranges::any_of(call_.places(path), [&](const std::string& one) {
       return call_.follower.files().exists(one) && !call_.follower.files().is_folder(one);
     });
   }
 
   bool is_folder(const Argument& path) const {
     if (path.is_tree) return false;
-    return std::ranges::any_of(places(path),
+    return std::ranges::any_of(call_.places(path),
                                [&](const std::string& one) { return call_.follower.files().is_folder(one); });
   }
 
   bool is_link(const Argument& path) const {
-    return std::ranges::any_of(places(path),
+    return std::ranges::any_of(call_.places(path),
                                [&](const std::string& one) { return call_.follower.files().is_link(one); });
   }
 
