@@ -64,8 +64,12 @@ bool has_search_path(const State& state) {
 
 Lines change_folder(const Call& call) {
   const Argument* target = operand(call);
-  // Two are one too many.
-  if (target != nullptr && target != &call.words.back()) return Arguments{};
+  if (target != nullptr && target != &call.words.back()) {
+    // Two are one too many, if they are there.
+    if (!std::ranges::all_of(call.words, &Argument::is_text))
+      call.state.folder_why = "a folder changed to: one of several words";
+    return Arguments{};
+  }
   if (target != nullptr && has_search_path(call.state) && target->text.find_first_of("./") != 0) {
     call.state.folder_why = "a folder changed to: CDPATH";
     return Arguments{};

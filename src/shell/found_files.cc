@@ -24,7 +24,8 @@ Argument replaced(const Argument& word, std::string_view mark, const Argument& b
     const std::string_view rest = std::string_view(word.text).substr(at + mark.size());
     const char before = at == 0 ? '=' : word.text[at - 1];  // of={}
     const bool is_below = before == '=' || (before == '/' && !by.text.starts_with('/'));
-    if (!is_below || word.text.contains("..") || rest.contains(mark)) {
+    // In an option it would be taken for an operand.
+    if (!is_below || (at > 0 && word.text[0] == '-') || word.text.contains("..") || rest.contains(mark)) {
       made.why = "names that are put together";
     } else {
       made = by;
@@ -222,7 +223,7 @@ Lines run_fd(const Call& call) {
     call.follower.note_unseen("fd: names that it makes");
     return std::nullopt;
   }
-  if (!has("{")) command.push_back({.text = "{}"});
+  if (!has("{}")) command.push_back({.text = "{}"});
   Arguments places = {{.text = "."}};
   if (taken.operands.size() > 1) places.assign(taken.operands.begin() + 1, taken.operands.end());
   const Arguments endings = taken.values("-e --extension");

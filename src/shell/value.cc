@@ -6,9 +6,10 @@ namespace leasehold::shell {
 
 void append_to_tree(Argument& tree, std::string_view more) {
   if (more.empty()) return;
-  if (const std::size_t slash = more.rfind('/'); slash != std::string_view::npos) {
+  if (more.find_first_of("*?[\\") != std::string_view::npos) {
+    tree.name.clear();
+  } else if (const std::size_t slash = more.rfind('/'); slash != std::string_view::npos) {
     tree.name = more.substr(slash + 1);
-    if (tree.name.find_first_of("*?[\\") != std::string::npos) tree.name.clear();
   } else if (!tree.name.empty()) {
     tree.name += more;
   }
