@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "mcp/test_agent.h"
+#include "support/store_client.h"
 #include "support/temp_folder.h"
 
 namespace leasehold::mcp {
@@ -370,7 +371,7 @@ TEST_F(McpServer, WhatIsWaitedForIsStillItsHolders) {
     const json::object board = ann_.call("lease_status", R"({"paths":[")" + path + R"("]})");
     return std::string(document(board).at("paths").at(0).at("state").as_string());
   };
-  while (rows() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(eventually([&] { return rows() >= 2; }));
 
   EXPECT_EQ(state("d/a"), "yours");
   EXPECT_EQ(state("d"), "held") << "not all of it is hers";
