@@ -312,21 +312,20 @@ Due SqliteTransaction::due(Time moment, std::size_t limit) {
 }
 
 std::vector<Event> SqliteTransaction::history(const HistoryQuery& query) {
-#define EVENTS_WHERE(from, path, order)                                                                     \
-  "SELECT " EVENT_COLUMNS " FROM lease_history " from " WHERE id > ?1 AND workspace = ?2 AND " path         \
+#define EVENTS(which, order)                                                                                \
+  "SELECT " EVENT_COLUMNS " FROM lease_history " which                                                      \
+  " AND id > ?1"                                                                                            \
   " AND (?4 IS NULL OR agent_id = ?4) AND (?5 IS NULL OR lease_id = ?5) AND (?6 IS NULL OR event_us >= ?6)" \
   " ORDER BY " order " LIMIT ?7"
-#define ANY_PATH "(?3 IS NULL OR file_path = ?3)"
-#define BY_PATH "INDEXED BY idx_lease_history_path"
+#define AT_PATH "INDEXED BY idx_lease_history_path WHERE workspace = ?2 AND file_path = ?3"
+// In their own order: without the plus SQLite takes all of the workspace's by another index and sorts them.
+#define ANYWHERE "WHERE +workspace = ?2 AND ?3 IS NULL"
   const bool oldest = query.oldest && query.limit > 0;
-  // By path there is an index; anything else is found going through them all.
-  const char* sql = query.path
-                        ? (oldest ? EVENTS_WHERE(BY_PATH, "file_path = ?3", "id")
-                                  : EVENTS_WHERE(BY_PATH, "file_path = ?3", "id DESC"))
-                        : (oldest ? EVENTS_WHERE("", ANY_PATH, "id") : EVENTS_WHERE("", ANY_PATH, "id DESC"));
-#undef EVENTS_WHERE
-#undef ANY_PATH
-#undef BY_PATH
+  const char* sql = query.path ? (oldest ? EVENTS(AT_PATH, "id") : EVENTS(AT_PATH, "id DESC"))
+                               : (oldest ? EVENTS(ANYWHERE, "id") : EVENTS(ANYWHERE, "id DESC"));
+#undef EVENTS
+#undef AT_PATH
+#undef ANYWHERE
   const std::string after = sequence_text(query.after);
   const auto lease_id = query.lease_id ? std::optional(query.lease_id->text) : std::nullopt;
   Query rows = connection_.query(sql);

@@ -303,6 +303,30 @@ CREATE TABLE session_locks (
     PRIMARY KEY (workspace, session_id, file_path, subtree)
 ) WITHOUT ROWID;
 )"},
+    {7, "007_sort_notices_by_owner", "What an owner has yet to be told, found without reading everybody's",
+     R"(
+ALTER TABLE notices RENAME TO notices_by_id;
+CREATE TABLE notices (
+    workspace TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    cause TEXT NOT NULL,
+    received INTEGER NOT NULL,
+    lease_id TEXT NOT NULL,
+    file_path TEXT NOT NULL,
+    token INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at_ns INTEGER NOT NULL,
+    at_us INTEGER NOT NULL,
+    drop_ns INTEGER NOT NULL,
+    PRIMARY KEY (workspace, agent_id, session_id, id)
+) WITHOUT ROWID;
+INSERT INTO notices SELECT workspace, agent_id, session_id, id, cause, received, lease_id, file_path, token,
+                           actor, reason, at_ns, at_us, drop_ns FROM notices_by_id;
+DROP TABLE notices_by_id;
+)"},
 };
 
 std::int64_t number(Connection& connection, const char* sql) {

@@ -168,7 +168,8 @@ TEST_F(SchemaTest, EveryStepIsRecorded) {
       "3|003_create_lease_config_table|success|NULL|1|1\n"
       "4|004_create_migration_tracking_table|success|NULL|1|1\n"
       "5|005_add_what_leases_need|success|NULL|1|1\n"
-      "6|006_add_sessions|success|NULL|1|1\n");
+      "6|006_add_sessions|success|NULL|1|1\n"
+      "7|007_sort_notices_by_owner|success|NULL|1|1\n");
   EXPECT_EQ(sql("PRAGMA user_version; PRAGMA application_id; PRAGMA journal_mode"),
             fmt::format("{}\n{}\nwal\n", sqlite::latest_version(), sqlite::kApplicationId));
 }
@@ -401,6 +402,27 @@ TEST_F(SchemaTest, AnOlderFileOfOursIsUpgradedWhoeverOpensIt) {
                  fmt::format("PRAGMA user_version = 4; PRAGMA application_id = {}", sqlite::kApplicationId));
 
   expect_upgraded(*this);
+}
+
+TEST_F(SchemaTest, NoticesOfAFileThatFoundThemByIdAreStillTold) {
+  const Notice notice = make_notice(1, make_lease(1, "/a"));
+  commit(*place.open(), [&](Transaction& transaction) { transaction.put(notice); });
+  ASSERT_EQ(sql("ALTER TABLE notices RENAME TO later;"
+                "CREATE TABLE notices (id TEXT NOT NULL, workspace TEXT NOT NULL, agent_id TEXT NOT NULL,"
+                " session_id TEXT NOT NULL, cause TEXT NOT NULL, received INTEGER NOT NULL, lease_id TEXT NOT"
+                " NULL, file_path TEXT NOT NULL, token INTEGER NOT NULL, actor TEXT NOT NULL, reason TEXT NOT"
+                " NULL, at_ns INTEGER NOT NULL, at_us INTEGER NOT NULL, drop_ns INTEGER NOT NULL,"
+                " PRIMARY KEY (workspace, id)) WITHOUT ROWID;"
+                "CREATE INDEX idx_notices_owner ON notices(workspace, agent_id, session_id);"
+                "INSERT INTO notices SELECT id, workspace, agent_id, session_id, cause, received, lease_id,"
+                " file_path, token, actor, reason, at_ns, at_us, drop_ns FROM later;"
+                "DROP TABLE later; DELETE FROM migrations WHERE version = 7; PRAGMA user_version = 6"),
+            "");
+
+  look(*place.open(), [&](View& view) { EXPECT_EQ(view.notices(ann()), std::vector{notice}); });
+
+  EXPECT_EQ(sql("PRAGMA user_version; SELECT count(*) FROM sqlite_schema WHERE name = 'idx_notices_owner'"),
+            fmt::format("{}\n0\n", sqlite::latest_version()));
 }
 
 }  // namespace

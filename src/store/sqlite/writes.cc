@@ -259,8 +259,8 @@ void SqliteTransaction::put(const Notice& notice) {
 }
 
 void SqliteTransaction::erase(const Notice& notice) {
-  connection_.query("DELETE FROM notices WHERE workspace = ? AND id = ?")
-      .bind_all(workspace_, notice.id)
+  connection_.query("DELETE FROM notices WHERE workspace = ? AND agent_id = ? AND session_id = ? AND id = ?")
+      .bind_all(workspace_, notice.owner.agent_id, notice.owner.session_id, notice.id)
       .run();
 }
 
@@ -346,9 +346,9 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
       " workspace = ? AND deadline_ns < ? AND status IN ('active', 'released', 'expired', 'failed') LIMIT ?)",
       to_column(ended_before));
   remove(
-      "DELETE FROM notices WHERE (workspace, id) IN (SELECT workspace, id FROM notices WHERE workspace = ? "
-      "AND"
-      " drop_ns <= ? LIMIT ?)",
+      "DELETE FROM notices WHERE (workspace, agent_id, session_id, id) IN (SELECT workspace, agent_id, "
+      "session_id,"
+      " id FROM notices WHERE workspace = ? AND drop_ns <= ? LIMIT ?)",
       to_column(now_));
   remove(
       "DELETE FROM contentions WHERE (workspace, agent_id, session_id, file_path) IN (SELECT workspace, "
