@@ -8,13 +8,26 @@
 
 namespace leasehold::sqlite {
 
-// `folder` exists. A ticket's id is part of a file name. Errors: invalid_argument, unavailable.
-Result<std::unique_ptr<Bell>> listen_in(const std::string& folder, const GroupId& ticket);
+// Of one folder, which exists. Safe for threads. Bells may outlive it.
+class Bells {
+ public:
+  explicit Bells(std::string folder);
 
-// Heard by whoever listens now; what nobody listens to any more is removed.
-void ring_in(const std::string& folder, const GroupId& ticket);
+  // A ticket's id is part of a file name. Errors: invalid_argument, unavailable.
+  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) const;
 
-// Removes what killed listeners left behind, rung or not.
-void clear_in(const std::string& folder);
+  // Heard by whoever listens now; what nobody listens to any more is removed.
+  void ring(const GroupId& ticket) const;
+
+  // Removes what killed listeners left behind, rung or not.
+  void clear() const;
+
+ private:
+  class Kept;
+  class PipeBell;
+
+  std::string folder_;
+  std::shared_ptr<Kept> kept_;
+};
 
 }  // namespace leasehold::sqlite

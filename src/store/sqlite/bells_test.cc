@@ -38,24 +38,24 @@ std::size_t pipes_in(const std::string& folder) {
 TEST(Bells, ARingReachesAnotherProcess) {
   const TempFolder folder;
   const Child listener([&] {
-    const auto bell = listen_in(folder.path(), group_id(1));
+    const auto bell = Bells(folder.path()).listen(group_id(1));
     std::ofstream(folder.path() + "/listening").close();
     return std::string(is_rung(**bell, kPatienceMs) ? "rung" : "silence");
   });
   ASSERT_TRUE(wait_for(folder.path() + "/listening"));
 
-  ring_in(folder.path(), group_id(1));
+  Bells(folder.path()).ring(group_id(1));
 
   EXPECT_EQ(listener.answer(), "rung");
 }
 
 TEST(Bells, EveryListenerOfATicketHearsIt) {
   const TempFolder folder;
-  const auto one = listen_in(folder.path(), group_id(1)).value();
-  const auto two = listen_in(folder.path(), group_id(1)).value();
-  const auto other = listen_in(folder.path(), group_id(2)).value();
+  const auto one = Bells(folder.path()).listen(group_id(1)).value();
+  const auto two = Bells(folder.path()).listen(group_id(1)).value();
+  const auto other = Bells(folder.path()).listen(group_id(2)).value();
 
-  ring_in(folder.path(), group_id(1));
+  Bells(folder.path()).ring(group_id(1));
 
   EXPECT_TRUE(is_rung(*one));
   EXPECT_TRUE(is_rung(*two));
@@ -64,19 +64,19 @@ TEST(Bells, EveryListenerOfATicketHearsIt) {
 
 TEST(Bells, AListenerThatLeavesTakesNothingFromTheOthers) {
   const TempFolder folder;
-  auto one = listen_in(folder.path(), group_id(1)).value();
-  const auto two = listen_in(folder.path(), group_id(1)).value();
+  auto one = Bells(folder.path()).listen(group_id(1)).value();
+  const auto two = Bells(folder.path()).listen(group_id(1)).value();
 
   one.reset();
-  ring_in(folder.path(), group_id(1));
+  Bells(folder.path()).ring(group_id(1));
 
   EXPECT_TRUE(is_rung(*two));
 }
 
 TEST(Bells, TheLastListenerTakesThePipeAlong) {
   const TempFolder folder;
-  auto one = listen_in(folder.path(), group_id(1)).value();
-  auto two = listen_in(folder.path(), group_id(1)).value();
+  auto one = Bells(folder.path()).listen(group_id(1)).value();
+  auto two = Bells(folder.path()).listen(group_id(1)).value();
 
   one.reset();
   EXPECT_EQ(pipes_in(folder.path()), 1U);
@@ -84,17 +84,95 @@ TEST(Bells, TheLastListenerTakesThePipeAlong) {
   EXPECT_EQ(pipes_in(folder.path()), 0U);
 }
 
+// Has waited twice, the second time for ticket 2.
+Bells kept_in(const TempFolder& folder) {
+  const Bells bells(folder.path());
+  for (const int number : {1, 2}) (void)bells.listen(group_id(number)).value();
+  return bells;
+}
+
+TEST(Bells, WhoWaitsAgainAndAgainUsesOnePipe) {
+  const TempFolder folder;
+  {
+    const Bells bells = kept_in(folder);
+    EXPECT_EQ(pipes_in(folder.path()), 1U);
+
+    const auto bell = bells.listen(group_id(3)).value();
+    EXPECT_EQ(pipes_in(folder.path()), 1U);
+    EXPECT_FALSE(is_rung(*bell));
+    bells.ring(group_id(3));
+    EXPECT_TRUE(is_rung(*bell));
+  }
+  EXPECT_EQ(pipes_in(folder.path()), 0U);
+}
+
+TEST(Bells, AKeptPipeSaysNothingOfItsLastTicket) {
+  const TempFolder folder;
+  const Bells bells = kept_in(folder);
+  bells.ring(group_id(2));
+
+  const auto bell = bells.listen(group_id(3)).value();
+  bells.ring(group_id(2));
+
+  EXPECT_FALSE(is_rung(*bell));
+}
+
+TEST(Bells, AKeptPipeThatOthersListenToIsTheirs) {
+  const TempFolder folder;
+  const Bells bells = kept_in(folder);
+  const auto theirs = Bells(folder.path()).listen(group_id(2)).value();
+
+  const auto bell = bells.listen(group_id(3)).value();
+  bells.ring(group_id(2));
+
+  EXPECT_TRUE(is_rung(*theirs));
+  EXPECT_FALSE(is_rung(*bell));
+  bells.ring(group_id(3));
+  EXPECT_TRUE(is_rung(*bell));
+}
+
+TEST(Bells, AKeptPipeTakesNobodysPlace) {
+  const TempFolder folder;
+  const Bells bells = kept_in(folder);
+  const auto theirs = Bells(folder.path()).listen(group_id(3)).value();
+
+  const auto bell = bells.listen(group_id(3)).value();
+  bells.ring(group_id(3));
+
+  EXPECT_TRUE(is_rung(*theirs));
+  EXPECT_TRUE(is_rung(*bell));
+}
+
+// Two that wait in turn for tickets of each other's, while somebody clears: no ring is missed.
+TEST(Bells, KeptPipesAreRungWhateverElseGoesOn) {
+  const TempFolder folder;
+  const Child cleaner([&]() -> std::string {
+    for (;;) Bells(folder.path()).clear();
+  });
+  const Child other([&]() -> std::string {
+    const Bells bells(folder.path());
+    for (int i = 0;; ++i) (void)bells.listen(group_id(i % 5));
+  });
+  const Bells bells(folder.path());
+
+  for (int i = 0; i < 2'000; ++i) {
+    const auto bell = bells.listen(group_id(i % 7)).value();
+    Bells(folder.path()).ring(group_id(i % 7));
+    ASSERT_TRUE(is_rung(*bell)) << i;
+  }
+}
+
 TEST(Bells, APipeOfAKilledListenerIsRemovedByTheNextRing) {
   const TempFolder folder;
   Child listener([&] {
-    const auto bell = listen_in(folder.path(), group_id(1));
+    const auto bell = Bells(folder.path()).listen(group_id(1));
     return Child::rest();
   });
   ASSERT_TRUE(wait_for(folder.path() + "/" + group_id(1).text));
   listener.kill();
   listener.reap();
 
-  ring_in(folder.path(), group_id(1));
+  Bells(folder.path()).ring(group_id(1));
 
   EXPECT_EQ(pipes_in(folder.path()), 0U);
 }
@@ -102,16 +180,16 @@ TEST(Bells, APipeOfAKilledListenerIsRemovedByTheNextRing) {
 TEST(Bells, WhatAKilledListenerLeftIsOfUseToTheNext) {
   const TempFolder folder;
   Child listener([&] {
-    const auto bell = listen_in(folder.path(), group_id(1));
+    const auto bell = Bells(folder.path()).listen(group_id(1));
     return Child::rest();
   });
   ASSERT_TRUE(wait_for(folder.path() + "/" + group_id(1).text));
   listener.kill();
   listener.reap();
 
-  const auto bell = listen_in(folder.path(), group_id(1)).value();
+  const auto bell = Bells(folder.path()).listen(group_id(1)).value();
   EXPECT_FALSE(is_rung(*bell));
-  ring_in(folder.path(), group_id(1));
+  Bells(folder.path()).ring(group_id(1));
 
   EXPECT_TRUE(is_rung(*bell));
 }
@@ -121,19 +199,19 @@ TEST(Bells, PipesThatNobodyListensToCanBeCleared) {
   const TempFolder folder;
   for (int i = 0; i < 5; ++i) {
     Child listener([&] {
-      const auto bell = listen_in(folder.path(), group_id(i));
+      const auto bell = Bells(folder.path()).listen(group_id(i));
       return Child::rest();
     });
     ASSERT_TRUE(wait_for(folder.path() + "/" + group_id(i).text));
     listener.kill();
     listener.reap();
   }
-  const auto kept = listen_in(folder.path(), group_id(99)).value();
+  const auto kept = Bells(folder.path()).listen(group_id(99)).value();
 
-  clear_in(folder.path());
+  Bells(folder.path()).clear();
 
   EXPECT_EQ(pipes_in(folder.path()), 1U);
-  ring_in(folder.path(), group_id(99));
+  Bells(folder.path()).ring(group_id(99));
   EXPECT_TRUE(is_rung(*kept));
 }
 
@@ -141,10 +219,10 @@ TEST(Bells, PipesThatNobodyListensToCanBeCleared) {
 TEST(Bells, ARingSurvivesAListenerThatLeavesMeanwhile) {
   const TempFolder folder;
   const Child listener([&]() -> std::string {
-    for (;;) (void)listen_in(folder.path(), group_id(1));
+    for (;;) (void)Bells(folder.path()).listen(group_id(1));
   });
   const Child ringer([&] {
-    for (int i = 0; i < 100'000; ++i) ring_in(folder.path(), group_id(1));
+    for (int i = 0; i < 100'000; ++i) Bells(folder.path()).ring(group_id(1));
     return std::string("still here");
   });
 
@@ -159,8 +237,8 @@ TEST(Bells, AnIdThatIsNoFileNameDoesNothing) {
 
   for (const std::string& id : {std::string("../x"), std::string("/tmp/x"), std::string(), std::string("."),
                                 std::string("a\0b", 3), std::string(300, 'a')}) {
-    const auto bell = listen_in(inner, {id});
-    ring_in(inner, {id});
+    const auto bell = Bells(inner).listen({id});
+    Bells(inner).ring({id});
 
     ASSERT_FALSE(bell) << id;
     EXPECT_EQ(bell.error().code, Code::invalid_argument);
@@ -175,8 +253,8 @@ TEST(Bells, ALinkInPlaceOfAPipeIsNotFollowed) {
   std::ofstream(target) << "mine";
   fs::create_symlink(target, folder.path() + "/" + group_id(1).text);
 
-  const auto bell = listen_in(folder.path(), group_id(1));
-  ring_in(folder.path(), group_id(1));
+  const auto bell = Bells(folder.path()).listen(group_id(1));
+  Bells(folder.path()).ring(group_id(1));
 
   ASSERT_FALSE(bell);
   EXPECT_EQ(bell.error().code, Code::unavailable);
@@ -184,8 +262,8 @@ TEST(Bells, ALinkInPlaceOfAPipeIsNotFollowed) {
 }
 
 TEST(Bells, AFolderThatIsGoneSaysSo) {
-  const auto bell = listen_in("/nonexistent/bells", group_id(1));
-  ring_in("/nonexistent/bells", group_id(1));
+  const auto bell = Bells("/nonexistent/bells").listen(group_id(1));
+  Bells("/nonexistent/bells").ring(group_id(1));
 
   ASSERT_FALSE(bell);
   EXPECT_EQ(bell.error().code, Code::unavailable);

@@ -35,7 +35,10 @@ bool is_fatal(const Failure& failure) {
 class SqliteStore final : public Store {
  public:
   SqliteStore(SqliteOptions options, const StoreClock& clock, std::unique_ptr<Gate> gate)
-      : options_(std::move(options)), clock_(clock), gate_(std::move(gate)) {}
+      : options_(std::move(options)),
+        clock_(clock),
+        gate_(std::move(gate)),
+        bells_(options_.folder + "/" + kBellsName) {}
 
   // Makes the file ready: its schema, and its times.
   Result<void> start();
@@ -43,14 +46,10 @@ class SqliteStore final : public Store {
   Result<void> transact(const Footprint& footprint, const Body& body) override;
   Result<void> view(const Footprint& footprint, const Look& body) override;
   Result<void> together(const std::function<void()>& calls) override;
-  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override {
-    return listen_in(bells_folder(), ticket);
-  }
+  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return bells_.listen(ticket); }
   Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) override;
 
  private:
-  std::string bells_folder() const { return options_.folder + "/" + kBellsName; }
-
   struct Opened {
     std::unique_ptr<Connection> connection;
     int version;
@@ -86,6 +85,7 @@ class SqliteStore final : public Store {
   const SqliteOptions options_;
   const StoreClock& clock_;
   const std::unique_ptr<Gate> gate_;
+  const Bells bells_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Connection>> idle_;
   static thread_local Group* group_;
@@ -302,7 +302,7 @@ Result<void> SqliteStore::commit(Group& group) {
     if (!is_fatal(*group.failure)) give_back(std::move(group.connection));
     return fail(group.failure->error);
   }
-  for (const GroupId& ticket : group.bells) ring_in(bells_folder(), ticket);
+  for (const GroupId& ticket : group.bells) bells_.ring(ticket);
   if (!group.only_gives_back) keep_spare(*group.connection);
   give_back(std::move(group.connection));
   group.pass.reset();
@@ -336,7 +336,7 @@ Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body)
     }
     // Whom they wake only looks, and so needs no gate.
     if (bells) {
-      for (const GroupId& ticket : *bells) ring_in(bells_folder(), ticket);
+      for (const GroupId& ticket : *bells) bells_.ring(ticket);
     }
     if (was_full && footprint.gives_back) {
       // What is left is kept back again before others take it for new leases.
@@ -367,7 +367,7 @@ void SqliteStore::shorten_log() {
   }
   keep_spare(**connection);
   fill_reserve(options_.folder);
-  clear_in(bells_folder());
+  bells_.clear();
   give_back(std::move(*connection));
 }
 
