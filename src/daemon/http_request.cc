@@ -37,8 +37,6 @@ std::optional<Response> complaint(const beast::error_code& problem_found) {
     return problem(413, "too_large", fmt::format("A body may have {} bytes.", kBodyMost));
   if (problem_found == http::error::header_limit)
     return problem(431, "too_large", fmt::format("The headers may have {} bytes.", kHeaderMost));
-  if (problem_found == beast::error::timeout)
-    return problem(408, "too_slow", "The request did not arrive in time.");
   if (problem_found.category() == http::make_error_code(http::error::bad_method).category() &&
       problem_found != http::error::end_of_stream && problem_found != http::error::partial_message)
     return problem(400, "malformed", "This is not HTTP/1.1 as it should be: " + problem_found.message());

@@ -10,6 +10,7 @@
 
 #include "run_lease.h"
 #include "started_lease.h"
+#include "support/eventually.h"
 
 namespace leasehold {
 
@@ -73,15 +74,6 @@ class Scene : public testing::Test {
     return std::to_string(answer.at("leases").at(0).at("token").to_number<std::uint64_t>());
   }
 
-  // Waits, bounded, for something that another process does.
-  template <class Condition>
-  static bool eventually(const Condition& condition) {
-    for (int i = 0; i < 6'000; ++i) {
-      if (condition()) return true;
-      usleep(10'000);
-    }
-    return false;
-  }
   bool waits(const std::string& agent) const {
     return as("looker", {"status", "--agent", agent}).out.find("waits") != std::string::npos;
   }

@@ -14,6 +14,7 @@
 #include "env/system_random.h"
 #include "manager/lease_manager.h"
 #include "store/sqlite/sqlite_store.h"
+#include "support/eventually.h"
 #include "support/forwarding_store.h"
 #include "support/records.h"
 #include "support/temp_folder.h"
@@ -116,17 +117,6 @@ inline AcquireRequest request(const Caller& caller, const std::vector<std::strin
   request.caller = caller;
   for (const std::string& path : paths) request.paths.push_back({.path = path});
   return request;
-}
-
-// True once `condition` is; false if it never gets so.
-template <class Condition>
-bool eventually(const Condition& condition, Duration at_most = 10s) {
-  const auto end = std::chrono::steady_clock::now() + at_most;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    usleep(1'000);
-  }
-  return true;
 }
 
 inline bool has_ended(const Child& child) {

@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "env/system_random.h"
 #include "manager/lease_manager.h"
+#include "support/eventually.h"
 #include "support/records.h"
 
 namespace leasehold {
@@ -104,15 +103,6 @@ inline std::string word_for(const Result<AcquireAnswer>& answer) {
   if (const auto* refused = std::get_if<Refused>(&answer->decision))
     return std::string(info(refused->code).name);
   return std::holds_alternative<Granted>(answer->decision) ? "granted" : "queued";
-}
-
-// Tries until it is true; false after half a minute.
-inline bool eventually(const std::function<bool()>& is_true) {
-  for (const auto end = std::chrono::steady_clock::now() + 30s; std::chrono::steady_clock::now() < end;) {
-    if (is_true()) return true;
-    std::this_thread::sleep_for(10ms);
-  }
-  return false;
 }
 
 }  // namespace leasehold

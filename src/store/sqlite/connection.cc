@@ -209,8 +209,12 @@ void Connection::execute(const char* sql) {
 
 bool Connection::has_log() {
   Query mode = query("PRAGMA journal_mode");
+  return has_log_ = mode.step() && mode.text() == "wal";
+}
+
+void Connection::use_log() {
+  Query mode = query("PRAGMA journal_mode = WAL");
   has_log_ = mode.step() && mode.text() == "wal";
-  return has_log_;
 }
 
 void Connection::commit() {

@@ -175,10 +175,7 @@ Result<void> SqliteStore::prepare(Connection& connection) {
   const Rollback otherwise(connection);
   const auto version = version_of(connection);
   if (!version) return fail(version.error());
-  if (!connection.has_log()) {
-    connection.execute("PRAGMA journal_mode = WAL");
-    connection.has_log();
-  }
+  connection.use_log();
   if (*version < latest_version()) {
     if (auto migrated = migrate(connection, *version, clock_); !migrated) return migrated;
   }
