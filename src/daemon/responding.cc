@@ -77,6 +77,7 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
   const auto waiter = work.waiter;
   const auto until = std::chrono::steady_clock::now() + work.patience;
   Task look = [waiter] { waiter->look(); };
+  Task glance = [waiter] { waiter->glance(); };
   Task give_up = [waiter] { waiter->give_up(); };
   Task undo = [waiter] { waiter->undo(); };
   Response response;
@@ -106,6 +107,12 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
       break;
     }
     co_await sleep_on(server, pause.fds, pause.at_most);
+    // A grant is there to be seen while the writer syncs what others have asked for meanwhile.
+    co_await run_on(server.reader, glance);
+    if (waiter->answer()) {
+      response = work.respond();
+      break;
+    }
   }
   co_return response;
 }

@@ -47,21 +47,25 @@ std::optional<AcquireAnswer> LeaseManager::refused_by_room(const AcquireRequest&
   return answer;
 }
 
-Result<AcquireAnswer> LeaseManager::poll(const Caller& caller, const GroupId& ticket) {
-  const Footprint footprint = {.workspace = workspace_, .owners = {caller.holder.owner}, .tickets = {ticket}};
-  // Most often the bell rang for a grant, and to see that nobody has to wait for a turn at writing.
-  auto granted = look<std::optional<Granted>>(
-      footprint,
+Result<std::optional<Granted>> LeaseManager::granted(const Caller& caller, const GroupId& ticket) {
+  return look<std::optional<Granted>>(
+      {.workspace = workspace_, .owners = {caller.holder.owner}, .tickets = {ticket}},
       [&](View& view, const Context& context) -> Result<std::optional<Granted>> {
         return granted_meanwhile(view, context, caller, ticket);
       },
       &caller);
-  auto answer =
-      granted && *granted
-          ? Result<AcquireAnswer>(AcquireAnswer{std::move(**granted), {}})
-          : change<AcquireAnswer>(footprint, &caller, [&](Transaction& transaction, const Context& context) {
-              return leasehold::poll(transaction, context, caller, ticket);
-            });
+}
+
+Result<AcquireAnswer> LeaseManager::poll(const Caller& caller, const GroupId& ticket) {
+  // Most often the bell rang for a grant, and to see that nobody has to wait for a turn at writing.
+  auto found = granted(caller, ticket);
+  auto answer = found && *found
+                    ? Result<AcquireAnswer>(AcquireAnswer{std::move(**found), {}})
+                    : change<AcquireAnswer>(
+                          {.workspace = workspace_, .owners = {caller.holder.owner}, .tickets = {ticket}},
+                          &caller, [&](Transaction& transaction, const Context& context) {
+                            return leasehold::poll(transaction, context, caller, ticket);
+                          });
   log_poll(options_.log, caller, answer);
   return answer;
 }

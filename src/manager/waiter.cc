@@ -96,6 +96,15 @@ void Waiter::look() {
   }
 }
 
+void Waiter::glance() {
+  if (!queued_) return;
+  auto granted = manager_.granted(request_.caller, ticket_);
+  if (!granted || !*granted) return;
+  Result<AcquireAnswer> answer = AcquireAnswer{std::move(**granted), {}};
+  log_poll(manager_.options_.log, request_.caller, answer);
+  wait_on(std::move(answer));
+}
+
 void Waiter::begin() {
   if (const auto policy = manager_.policy();
       until_ != Until::queued && !request_.wait && policy->waiting_allowed) {

@@ -48,6 +48,9 @@ class Waiter {
   // Asks, or asks again. Blocks for the store's timeout. Done once answer() is there.
   void look();
 
+  // Only sees whether it was granted, and writes nothing: while others commit, this need not wait for them.
+  void glance();
+
   // Gives up: nothing stays held or queued. The answer is Refused with `lost`, or why that could not be done.
   void give_up();
 
