@@ -96,9 +96,11 @@ Error explain(int sqlite_code, std::string_view message, const std::string& path
                           path, message)};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return {Code::unavailable, fmt::format("Another program keeps {} locked: {}. Nothing was written. Only "
-                                             "lease may open it.{}",
-                                             path, message, blame(path))};
+      // On a full disk one call at a time has the file for itself, for as long as it takes.
+      return {Code::unavailable,
+              fmt::format("Somebody keeps {} locked: {}. Nothing was written. Try again; if it stays so, end "
+                          "what has it open: nothing but lease may write to it.{}",
+                          path, message, blame(path))};
     default:
       return {Code::unavailable, fmt::format("The store {} failed: {}.", path, message)};
   }
