@@ -24,8 +24,8 @@ std::string host_of(std::string_view text) {
   return lower_case(has_port ? text.substr(0, colon) : text);
 }
 
-Response unauthorized(std::string message) {
-  Response response = problem(401, "unauthorized", std::move(message));
+Response unauthorized(std::string_view message) {
+  Response response = problem(401, "unauthorized", message);
   response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"leasehold\"");
   return response;
 }

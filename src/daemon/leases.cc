@@ -104,7 +104,7 @@ Result<Request> about_one(const Exchange& exchange, Result<Request> (*read)(cons
 // Before `act` for calls whose requests carry no token. A lease keeps its token for life, so nothing changes
 // in between.
 template <class Act>
-auto if_it_matches(const Exchange& exchange, Act act) {
+auto if_it_matches(const Exchange& exchange, const Act& act) {
   return [id = exchange.captured.front(), token = token_from_if_match(exchange.request),
           act](LeaseManager& manager) -> decltype(act(manager)) {
     if (!token) return fail(token.error());
