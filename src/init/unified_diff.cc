@@ -109,7 +109,7 @@ std::string hunk(std::span<const Step> steps, std::size_t begin, std::size_t end
 
 std::string unified_diff(const FileChange& change, std::string_view name) {
   if (!change.is_needed()) return {};
-  const std::string mode = change.lacks_mode ? fmt::format("{}: it can be run\n", name) : std::string();
+  std::string mode = change.lacks_mode ? fmt::format("{}: it can be run\n", name) : std::string();
   if (change.before == change.after) return mode;
   const std::vector<Step> steps = Steps(lines_of(change.before), lines_of(change.after)).find();
   std::string text = mode + fmt::format("--- {}\n+++ {}\n", change.before ? name : "/dev/null",

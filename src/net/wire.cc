@@ -18,7 +18,7 @@
 #include "util/utf8.h"
 
 // The linker's: not there in a program that is linked statically.
-extern "C" [[gnu::weak]] const char _DYNAMIC[];  // NOLINT(bugprone-reserved-identifier)
+extern "C" [[gnu::weak]] const char _DYNAMIC[];  // NOLINT(*-identifier*)
 
 namespace leasehold::net {
 namespace {

@@ -205,7 +205,7 @@ class Reader {
 
 std::string name_in_path(const std::string& pattern) {
   if (pattern.contains('\\')) return {};
-  const std::string last = pattern.substr(pattern.rfind('/') + 1);
+  std::string last = pattern.substr(pattern.rfind('/') + 1);
   const std::size_t wild = last.find_first_of(kWildcards);
   if (wild == std::string::npos) return last;
   const std::size_t end = last.find_last_of("*?[]");
