@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,6 +23,7 @@ struct Commands {
 
   Shared& shared;
   std::string bytes;
+  std::map<std::pair<std::string_view, std::string>, std::vector<std::string>> gathered;  // By command, key.
   std::size_t count = 0;
   std::set<Owner> takers;                                     // Have leases they did not have.
   std::set<Owner> givers;                                     // Have fewer leases than before.
@@ -31,6 +33,25 @@ struct Commands {
   void add(std::initializer_list<std::string_view> words) {
     Connection::format(bytes, Words(words.begin(), words.size()));
     ++count;
+  }
+
+  // The same, but one command for all that is done so to a key. An empty key: `words` begin with one. Nothing
+  // is both put into a key and taken out of it, so the order does not matter.
+  void gather(std::string_view command, std::string_view key, std::initializer_list<std::string_view> words) {
+    std::vector<std::string>& all = gathered[{command, std::string(key)}];
+    all.insert(all.end(), words.begin(), words.end());
+  }
+
+  void finish() {
+    std::vector<std::string_view> words;
+    for (const auto& [what, rest] : gathered) {
+      words = {what.first};
+      if (!what.second.empty()) words.push_back(what.second);
+      words.insert(words.end(), rest.begin(), rest.end());
+      Connection::format(bytes, words);
+      ++count;
+    }
+    gathered.clear();
   }
 
   // A key that is written without having been read.

@@ -89,9 +89,10 @@ bool RedisTransaction::commit() {
   write_sessions(commands);
   write_settings(commands);
   write_events(commands);
-  // For those who watch too much to watch it key by key. SET does not mind what stands there.
-  commands.add({"SET", keys_.changes(), "1"});
+  // For those who watch too much to watch it key by key: they watch the history, and this.
+  if (events_.empty()) commands.add({"SET", keys_.changes(), "1"});
   if (!leftover_.intent.empty()) commands.add({"DEL", keys_.intent()});
+  commands.finish();
   if (!execute(commands)) return false;
   commands.prove();
   remember();
@@ -101,6 +102,8 @@ bool RedisTransaction::commit() {
 bool RedisTransaction::execute(Commands& commands) {
   const std::string guard = keys_.guard();
   const bool by_script = !commands.unproven.empty() || commands.new_keys.size() > kCopiesMax;
+  const bool late_watch = !watches_guard_ && (by_script || !commands.new_keys.empty());
+  if (late_watch) connection_.add({"WATCH", guard});
   if (by_script) {
     const std::string count = std::to_string(commands.new_keys.size());
     // By its text: a server that forgot the script would say so and go on to EXEC.
@@ -143,7 +146,7 @@ bool RedisTransaction::execute(Commands& commands) {
     return true;
   }
   bool exists = false;
-  for (std::size_t i = 0; i < guards; ++i) {
+  for (std::size_t i = late_watch ? 1 : 0; i < guards; ++i) {
     const ReplyView found = replies[i].view();
     if (by_script && found.is_text() && found.text() != "EXISTS") {
       bad_.emplace(std::string(found.text()), "it is of another type");

@@ -30,6 +30,20 @@ void RedisTransaction::learn_owner(const Owner& owner, ReplyView told, ReplyView
   std::vector<std::string>& tickets = lists_[waits];
   tickets.clear();
   for (std::size_t i = 0; i < told[1].size(); ++i) tickets.emplace_back(told[1][i].text());
+
+  learn_contentions(keys_.gate(owner), told[2]);
+}
+
+void RedisTransaction::learn_contentions(const std::string& key, ReplyView found) {
+  if (found.is_error()) bad_.emplace(key, "it is of another type");
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto contention = contention_from_json(found[i].text());
+    if (!contention) {
+      bad_.emplace(key, "one of its values is not a contention");
+    } else if (!changed_contentions_.contains({key, contention->path})) {
+      tables_.set_contention(contention->owner(), contention->path, contention);
+    }
+  }
 }
 
 // What leads from an index to records: {id, record, ...}. One that cannot be read is passed over here, so

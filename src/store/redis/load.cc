@@ -12,17 +12,11 @@
 namespace leasehold::redis {
 namespace {
 
-// Tokens cost nothing but numbers: microseconds are a floor for them, and few bodies draw more than one.
-constexpr int kTokensAtFirst = 4;
-
 // A caller that gives back everything most often holds a file or two.
 constexpr std::size_t kGuessedLeases = 16;
 
 // Paths below a directory that one transaction reads.
 constexpr std::size_t kBelowMax = 50'000;
-
-// Those in front: one writer, or a few readers.
-constexpr std::size_t kGuessedWaiters = 4;
 
 }  // namespace
 
@@ -116,10 +110,10 @@ void RedisTransaction::want_ticket(Round& round, const GroupId& id) {
   });
 }
 
-// How many leases it has, its notices, and what it waits for.
+// How many leases it has, its notices, what it waits for, and what the gate remembers of it.
 void RedisTransaction::want_owner(Round& round, const Owner& owner) {
-  want_contentions(round, Keys::owner_text(owner));
   if (!learn_key(round, keys_.notices(owner))) return;
+  learn_key(round, keys_.gate(owner));
   learn_key(round, keys_.waits(owner));
   learn_key(round, keys_.owner(owner));
   round.owners.push_back(owner);
@@ -128,17 +122,7 @@ void RedisTransaction::want_owner(Round& round, const Owner& owner) {
 void RedisTransaction::want_contentions(Round& round, std::string_view owner_text) {
   const std::string key = keys_.gate(owner_text);
   if (!learn_key(round, key)) return;
-  round.ask({"V", key}, [this, key](ReplyView found) {
-    if (found.is_error()) bad_.emplace(key, "it is of another type");
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const auto contention = contention_from_json(found[i].text());
-      if (!contention) {
-        bad_.emplace(key, "one of its values is not a contention");
-      } else if (!changed_contentions_.contains({key, contention->path})) {
-        tables_.set_contention(contention->owner(), contention->path, contention);
-      }
-    }
-  });
+  round.ask({"V", key}, [this, key](ReplyView found) { learn_contentions(key, found); });
 }
 
 // Their number; and the leases too, if there are not more than `most`.
@@ -179,25 +163,6 @@ void RedisTransaction::want_paths_of_leases(Round& round) {
     want_path(round, known.stored->path);
     for (const std::string& above : ancestors(known.stored->path)) want_path(round, above);
   }
-}
-
-// Somebody waits for what is given back: the first of them are about to get it, under a new token.
-void RedisTransaction::want_waiters(Round& round) {
-  std::vector<const Ticket*> waiting;
-  for (const auto& [id, known] : known_tickets_) {
-    if (known.stored && known.stored->status == Status::pending) waiting.push_back(&*known.stored);
-  }
-  if (waiting.empty()) return;
-  const std::size_t first = std::min(waiting.size(), kGuessedWaiters);
-  std::ranges::partial_sort(waiting, waiting.begin() + static_cast<std::ptrdiff_t>(first), {},
-                            [](const Ticket* ticket) { return ticket->order; });
-  waiting.resize(first);
-  for (const Ticket* ticket : waiting) {
-    for (const LeaseId& id : ticket->leases) want_lease(round, id);
-    for (const WantedPath& wanted : ticket->request.paths) want_scope(round, wanted.scope());
-    want_contentions(round, Keys::owner_text(ticket->request.caller.holder.owner));
-  }
-  round.tokens = kTokensAtFirst;
 }
 
 void RedisTransaction::load(Round& round) {

@@ -100,7 +100,10 @@ Result<RedisStore::Run> RedisStore::run_once(const Footprint& footprint, const K
     RedisTransaction transaction(*held.connection, shared_, keys, writes, leftover);
     transaction.begin(footprint);
     began = true;
-    if (auto done = call(transaction); !done) return fail(done.error());
+    if (auto done = call(transaction); !done) {
+      if (!transaction.is_of_one_moment()) return Run::disturbed;
+      return fail(done.error());
+    }
     if (writes && !transaction.commit()) return Run::disturbed;
     return Run::done;
   } catch (const Conflict& conflict) {

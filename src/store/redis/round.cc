@@ -17,10 +17,10 @@ constexpr std::size_t kPathsAtOnce = 1000;
 constexpr std::size_t kStringsAtOnce = 2000;
 
 // Of the script's answer, before the further reads.
-constexpr std::size_t kFixedParts = 10;
+constexpr std::size_t kFixedParts = 7;
 
 // The server looks for each new key among all that this client watches: 500 cost it 1.4 ms, 5000 already
-// 175. Who reads more watches the one key that every change touches.
+// 175. Who reads more watches the two keys of which every change touches one.
 constexpr std::size_t kWatchedMax = 500;
 
 // How long others hold back for one that announced itself. One that reads much takes longer.
@@ -34,16 +34,13 @@ std::int64_t number(std::string_view text) {
 }
 
 // The server knows a script it ran by the SHA-1 of its text.
-const std::string& read_script_name() {
-  static const std::string kName = [] {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    EVP_Digest(kReadScript.data(), kReadScript.size(), digest, &size, EVP_sha1(), nullptr);
-    std::string hex;
-    for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
-    return hex;
-  }();
-  return kName;
+std::string name_of(std::string_view script) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  EVP_Digest(script.data(), script.size(), digest, &size, EVP_sha1(), nullptr);
+  std::string hex;
+  for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
+  return hex;
 }
 
 }  // namespace
@@ -51,16 +48,17 @@ const std::string& read_script_name() {
 // What most rounds ask, in the order the script takes it.
 std::vector<std::string> RedisTransaction::words_of(const Round& round) const {
   std::vector<std::string> words;
-  words.reserve(8 + 3 * round.paths.size() + 3 * round.owners.size() + round.strings.size() +
+  words.reserve(8 + 3 * round.paths.size() + 4 * round.owners.size() + round.strings.size() +
                 round.words.size());
   for (const std::size_t count : {round.paths.size(), round.owners.size(), round.strings.size()})
     words.push_back(std::to_string(count));
   for (const std::string& path : round.paths) words.push_back(keys_.file(path));
-  for (const std::string& path : round.paths) words.push_back(keys_.queue(path));
   for (const std::string& path : round.paths) words.push_back(keys_.at(path));
+  for (const std::string& path : round.paths) words.push_back(keys_.queue(path));
   for (const Owner& owner : round.owners) {
     words.push_back(keys_.notices(owner));
     words.push_back(keys_.waits(owner));
+    words.push_back(keys_.gate(owner));
   }
   words.push_back(keys_.intent());
   for (const Owner& owner : round.owners) words.push_back(keys_.owner(owner));
@@ -90,11 +88,15 @@ void RedisTransaction::split(Round& round) {
   }
 }
 
-// The keys of a round, each by itself as long as there are few. From then on the one that stands for all;
+// The keys of a round, each by itself as long as there are few. From then on the two that stand for all;
 // what was watched before stays watched.
 void RedisTransaction::watch(const Round& round, bool first) {
   std::vector<std::string> keys;
-  if (first && writes_) keys.push_back(keys_.guard());
+  // Who draws a token is about to grant something, under a new id.
+  if (first && writes_ && round.tokens > 0) {
+    keys.push_back(keys_.guard());
+    watches_guard_ = true;
+  }
   watched_ += round.watched.size();
   if (!watches_everything_ && watched_ <= kWatchedMax) {
     keys.insert(keys.end(), round.watched.begin(), round.watched.end());
@@ -102,12 +104,64 @@ void RedisTransaction::watch(const Round& round, bool first) {
     watches_everything_ = true;
     leftover_.below = "/";  // Everybody may disturb it.
     keys.push_back(keys_.changes());
+    keys.push_back(keys_.history());
   }
   if (keys.empty()) return;
   std::vector<std::string_view> words = {"WATCH"};
   words.insert(words.end(), keys.begin(), keys.end());
   connection_.add(words);
   connection_.watches = true;
+}
+
+// Asks for the time, and for tokens if there are to be some.
+void RedisTransaction::ask_clock(const Round& round) {
+  if (round.tokens == 0) {
+    connection_.add({"TIME"});
+    return;
+  }
+  static const std::string kName = name_of(kTokenScript);
+  const StoreClock* clock = shared_.options.clock;
+  const std::string floor =
+      clock != nullptr ? std::to_string(token_after({}, clock->wall()).value) : std::string();
+  connection_.add({"EVALSHA", kName, "1", kTokenKey, std::to_string(round.tokens), floor});
+}
+
+void RedisTransaction::learn_clock(const Round& round, ReplyView answer, bool first) {
+  if (first) {
+    const StoreClock* clock = shared_.options.clock;
+    const std::int64_t micros = number(answer[0].text()) * 1'000'000 + number(answer[1].text());
+    server_ms_ = micros / 1000;
+    now_ = clock != nullptr ? clock->now() : Time(std::chrono::microseconds(micros));
+    wall_ = clock != nullptr ? clock->wall() : WallTime(std::chrono::microseconds(micros));
+  }
+  if (round.tokens > 0) {
+    next_token_ = static_cast<std::uint64_t>(answer[2].integer());
+    token_end_ = next_token_ + static_cast<std::uint64_t>(round.tokens);
+  }
+}
+
+// Sends what `add` adds, behind what waits to be sent, and returns the answers to that. A server that does
+// not know our scripts is told them.
+std::vector<Reply> RedisTransaction::ask(const std::function<void()>& add) {
+  const auto exchange = [&] {
+    const std::size_t before = connection_.pending();
+    add();
+    std::vector<Reply> replies = connection_.exchange();
+    for (std::size_t i = 0; i < before; ++i) must_be_answered(replies[i]);
+    replies.erase(replies.begin(), replies.begin() + static_cast<std::ptrdiff_t>(before));
+    return replies;
+  };
+  std::vector<Reply> replies = exchange();
+  const auto is_unknown = [](const Reply& reply) { return reply.view().text().starts_with("NOSCRIPT"); };
+  if (!std::ranges::any_of(replies, is_unknown)) return replies;
+  for (const std::string_view script : {kTokenScript, kReadScript})
+    connection_.add({"SCRIPT", "LOAD", script});
+  return exchange();
+}
+
+void RedisTransaction::must_be_answered(const Reply& reply) const {
+  if (reply.view().is_error())
+    throw Failure{error_of(reply.view().text(), connection_.address(), "Reading the leases")};
 }
 
 // Sends the round and lets its handlers learn. The first one also says what time it is.
@@ -121,62 +175,114 @@ void RedisTransaction::run(Round& round) {
                      leftover_.intent.ends_with(" /") ? kLongIntentMs : kIntentMs});
   }
   watch(round, first);
+  // A token has to be newer than all that was granted before its paths were read.
+  if (!first && !round.paths.empty() && token_end_ != 0)
+    round.tokens = std::max(round.tokens, kTokensAtFirst);
+  if (first && writes_ && round.handlers.empty() && shared_.is_calm && glance(round)) return;
 
+  static const std::string kName = name_of(kReadScript);
   const std::vector<std::string> words = words_of(round);
-  const StoreClock* clock = shared_.options.clock;
-  const std::string floor =
-      clock != nullptr ? std::to_string(token_after({}, clock->wall()).value) : std::string();
-  const std::string tokens = std::to_string(round.tokens);
-  std::vector<std::string_view> read = {"EVALSHA", read_script_name(), "0", tokens, floor, kTokenKey};
+  std::vector<std::string_view> read = {"EVALSHA", kName, "0"};
   read.insert(read.end(), words.begin(), words.end());
-  const auto ask = [&] {
+  const std::vector<Reply> replies = ask([&] {
+    ask_clock(round);
     connection_.add(read);
     if (!first) connection_.add({"CLIENT", "INFO"});
-    return connection_.exchange();
-  };
-  std::vector<Reply> replies = ask();
-  const std::size_t place = first ? 1 : 2;  // Of the script's answer, from the end.
-  if (replies[replies.size() - place].view().text().starts_with("NOSCRIPT")) {
-    read[0] = "EVAL";
-    read[1] = kReadScript;
-    replies = ask();
-  }
-  for (const Reply& reply : replies) {
-    if (!reply.view().is_error()) continue;
-    throw Failure{error_of(reply.view().text(), connection_.address(), "Reading the leases")};
-  }
-  const Reply& answer = replies[replies.size() - place];
-  if (!first && !round.may_be_late) check_undisturbed(replies.back().view());
-  if (answer.view().size() != kFixedParts + round.handlers.size()) {
+  });
+  for (const Reply& reply : replies) must_be_answered(reply);
+  if (!first && !round.may_be_late && is_disturbed(replies[2].view())) throw Conflict();
+  const ReplyView answer = replies[1].view();
+  if (answer.size() != kFixedParts + round.handlers.size()) {
     throw Failure{{Code::corrupt, fmt::format("Redis at {} answers something else than it was asked.",
                                               connection_.address().shown())}};
   }
-  if (first) {
-    const std::int64_t micros = number(answer[0].text()) * 1'000'000 + number(answer[1].text());
-    server_ms_ = micros / 1000;
-    now_ = clock != nullptr ? clock->now() : Time(std::chrono::microseconds(micros));
-    wall_ = clock != nullptr ? clock->wall() : WallTime(std::chrono::microseconds(micros));
+  learn_clock(round, replies[0].view(), first);
+  learn(round, answer);
+  of_one_moment_ = true;
+  if (first && writes_ && round.handlers.empty()) shared_.is_calm = answer[3].is_nil();
+}
+
+// Most often nobody waits and nobody is to be told anything. Plain commands find that out for a third of what
+// the script costs the server. False: there is more than documents; the script has to read it.
+//
+// They are not of one moment, but what matters is: documents and records are read by one of them, the rest is
+// counts. See is_of_one_moment().
+bool RedisTransaction::glance(Round& round) {
+  std::vector<std::string> places;  // Documents, and the indexes that outlive them.
+  for (const std::string& path : round.paths) places.push_back(keys_.file(path));
+  const std::size_t documents = places.size();
+  std::vector<std::string> values = places;
+  values.insert(values.end(), round.strings.begin(), round.strings.end());
+  for (const std::string& path : round.paths) places.push_back(keys_.at(path));
+  std::vector<std::string> others = {keys_.intent()};
+  for (const std::string& path : round.paths) others.push_back(keys_.queue(path));
+  for (const Owner& owner : round.owners) {
+    others.push_back(keys_.notices(owner));
+    others.push_back(keys_.waits(owner));
+    others.push_back(keys_.gate(owner));
   }
-  if (round.tokens > 0) {
-    next_token_ = static_cast<std::uint64_t>(number(answer[2].text()));
-    token_end_ = next_token_ + static_cast<std::uint64_t>(round.tokens);
+  std::vector<std::string_view> words;
+  const auto add = [&](std::string_view command, const std::vector<std::string>& keys) {
+    if (keys.empty()) return;
+    words = {command};
+    words.insert(words.end(), keys.begin(), keys.end());
+    connection_.add(words);
+  };
+  const std::vector<Reply> replies = ask([&] {
+    ask_clock(round);
+    add("EXISTS", others);
+    for (const Owner& owner : round.owners) connection_.add({"HLEN", keys_.owner(owner)});
+    add("MGET", values);
+    add("EXISTS", places);
+  });
+  must_be_answered(replies[0]);
+  must_be_answered(replies[1]);
+  learn_clock(round, replies[0].view(), true);
+  round.tokens = 0;
+  const std::size_t owners = round.owners.size();
+  const ReplyView found = replies[std::min(2 + owners, replies.size() - 1)].view();
+  std::int64_t there = 0;
+  bool is_plain = replies[1].view().integer() == 0;
+  for (std::size_t i = 0; i < owners; ++i) is_plain &= !replies[2 + i].view().is_error();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i < documents) {
+      there += found[i].is_nil() ? 0 : 1;
+    } else {
+      is_plain &= !found[i].is_nil();  // Or is it of another type?
+    }
   }
-  learn(round, answer.view());
+  if (documents > 0) is_plain &= replies.back().view().integer() == 2 * there;
+  if (!is_plain) {
+    shared_.is_calm = false;
+    return false;
+  }
+  for (std::size_t i = 0; i < documents; ++i) learn_document(places[i], found[i]);
+  for (std::size_t i = 0; i < owners; ++i)
+    learn_owner(round.owners[i], ReplyView(nullptr), replies[2 + i].view());
+  for (std::size_t i = 0; i < round.strings.size(); ++i) round.string_handlers[i](found[documents + i]);
+  of_one_moment_ = false;
+  return true;
+}
+
+bool RedisTransaction::is_of_one_moment() {
+  if (of_one_moment_) return true;
+  connection_.add({"CLIENT", "INFO"});
+  return !is_disturbed(connection_.exchange().front().view());
 }
 
 // The server knows whether a watched key was changed: flag d, "EXEC will fail".
-void RedisTransaction::check_undisturbed(ReplyView client_info) {
+bool RedisTransaction::is_disturbed(ReplyView client_info) {
   const std::string_view info = client_info.text();
   const std::size_t start = info.find(" flags=");
-  if (start == std::string_view::npos) throw Conflict();
+  if (start == std::string_view::npos) return true;
   const std::string_view flags = info.substr(start + 7, info.find(' ', start + 7) - start - 7);
-  if (flags.find('d') != std::string_view::npos) throw Conflict();
+  return flags.find('d') != std::string_view::npos;
 }
 
 void RedisTransaction::learn(const Round& round, ReplyView answer) {
-  const ReplyView documents = answer[3];
-  const ReplyView queues = answer[4];
-  const ReplyView ended = answer[5];
+  const ReplyView documents = answer[0];
+  const ReplyView queues = answer[1];
+  const ReplyView ended = answer[2];
   for (std::size_t i = 0; i < round.paths.size(); ++i) {
     if (!documents[i].is_nil()) learn_document(keys_.file(round.paths[i]), documents[i]);
     if (!queues[i].is_nil()) learn_queue(keys_.queue(round.paths[i]), queues[i]);
@@ -185,9 +291,9 @@ void RedisTransaction::learn(const Round& round, ReplyView answer) {
     learn_pairs(ended[i], 0, false);
   }
   for (std::size_t i = 0; i < round.owners.size(); ++i)
-    learn_owner(round.owners[i], answer[6][i], answer[8][i]);
-  foreign_intent_ = answer[7].text();
-  for (std::size_t i = 0; i < round.strings.size(); ++i) round.string_handlers[i](answer[9][i]);
+    learn_owner(round.owners[i], answer[3][i], answer[5][i]);
+  foreign_intent_ = answer[4].text();
+  for (std::size_t i = 0; i < round.strings.size(); ++i) round.string_handlers[i](answer[6][i]);
   for (std::size_t i = 0; i < round.handlers.size(); ++i) round.handlers[i](answer[kFixedParts + i]);
 }
 

@@ -1,4 +1,4 @@
-// The small programs that run inside the server. They decide nothing about leases: one draws tokens and
+// The small programs that run inside the server. They decide nothing about leases: one draws tokens, one
 // reads, one looks whether what a commit is about to write is as expected, one keeps the later of two ends.
 #pragma once
 
@@ -6,10 +6,32 @@
 
 namespace leasehold::redis {
 
-// Draws tokens and answers reads, all at one moment. ARGV:
+// Draws ARGV[1] tokens from KEYS[1], none below ARGV[2] (empty: the server's time). The answer is that of
+// TIME, and the first of them.
+inline constexpr std::string_view kTokenScript = R"lua(
+local call, key, count = redis.call, KEYS[1], tonumber(ARGV[1])
+local time = call('TIME')
+local low = tonumber(ARGV[2]) or time[1] * 1000000 + time[2]
+if low > 9006099743113216 then low = 9006099743113216 end
+local before = call('SET', key, string.format('%d', low + count - 1), 'GET')
+if before then
+  local last = tonumber(before)
+  if not last or not (last >= 0 and last < 9007199254740992) then
+    call('SET', key, before)
+    return redis.error_reply('WRONGTYPE ' .. key .. ' is no token')
+  end
+  if last >= low then
+    low = last + 1
+    call('SET', key, string.format('%d', low + count - 1))
+  end
+end
+time[3] = low
+return time
+)lua";
+
+// Answers reads, all at one moment. ARGV:
 //
-//   tokens, floor (empty: the server's time), key of the token
-//   n paths, m owners, k strings; file... queue... at... (n each), {notices, waits}... (m), intent
+//   n paths, m owners, k strings; file... at... queue... (n each), {notices, waits, gate}... (m), intent
 //   owner... (m), string... (k), prefix of tickets, prefix of leases
 //   further reads, of which each begins with a letter:
 //
@@ -23,52 +45,32 @@ namespace leasehold::redis {
 //     D command key a b limit prefix   the same, with what stands under prefix + member
 //     X command key a b count          a part of a stream
 //
-// The answer: {seconds, microseconds, first token, documents, queues, ended, owners, intent, counts, strings,
-// further reads...}. Queues are {ticket id, ticket...}; `ended` has {lease id, lease...} for paths whose
-// document is gone; owners are {notices, ticket ids}. Most often there is nothing but documents, and one
-// EXISTS tells. What is of the wrong type is an error in its place only.
+// The answer: {documents, queues, ended, owners, intent, counts, strings, further reads...}. Queues are
+// {ticket id, ticket...}; `ended` has {lease id, lease...} for paths whose document is gone; owners are
+// {notices, ticket ids, contentions}. What is of the wrong type is an error in its place only.
 inline constexpr std::string_view kReadScript = R"lua(
 local call, A = redis.call, ARGV
-local time = call('TIME')
-local out = {time[1], time[2], false, false, false, false, false, false, false, false}
-local tokens = tonumber(A[1])
-if tokens > 0 then
-  local low = tonumber(A[2]) or time[1] * 1000000 + time[2]
-  if low > 9006099743113216 then low = 9006099743113216 end
-  local text = string.format('%.0f', low + tokens - 1)
-  local before = call('SET', A[3], text, 'GET')
-  if before then
-    local last = tonumber(before)
-    if not last or not (last >= 0 and last < 9007199254740992) then
-      call('SET', A[3], before)
-      return redis.error_reply('WRONGTYPE ' .. A[3] .. ' is no token')
-    end
-    if last >= low then
-      low = last + 1
-      call('SET', A[3], string.format('%.0f', low + tokens - 1))
-    end
-  end
-  out[3] = string.format('%.0f', low)
-end
-local n, m, k = tonumber(A[4]), tonumber(A[5]), tonumber(A[6])
-local first = 7
-local owners = first + 3 * n + 2 * m + 1
+local out = {false, false, false, false, false, false, false}
+local n, m, k = tonumber(A[1]), tonumber(A[2]), tonumber(A[3])
+local first = 4
+local owners = first + 3 * n + 3 * m + 1
 local strings = owners + m
 local at = strings + k + 2
 local files, there = {}, 0
 if n > 0 then
   files = call('MGET', unpack(A, first, first + n - 1))
   for i = 1, n do if files[i] then there = there + 1 end end
-  out[4] = files
+  out[1] = files
 end
-local plain = call('EXISTS', unpack(A, first, owners - 1)) == 2 * there
+local plain = call('EXISTS', unpack(A, first + 2 * n, owners - 1)) == 0 and
+              (n == 0 or call('EXISTS', unpack(A, first, first + 2 * n - 1)) == 2 * there)
 if m > 0 then
   local counts = {}
   for i = 1, m do counts[i] = redis.pcall('HLEN', A[owners + i - 1]) end
-  out[9] = counts
+  out[6] = counts
 end
 local found = k > 0 and call('MGET', unpack(A, strings, strings + k - 1))
-out[10] = found
+out[7] = found
 if found then
   for i = 1, k do
     local key = A[strings + i - 1]
@@ -99,20 +101,21 @@ if not plain then
   end
   local queues, ended, told = {}, {}, {}
   for i = 1, n do
-    queues[i] = all('HKEYS', A[first + n + i - 1], A[at - 2])
-    ended[i] = not files[i] and all('SMEMBERS', A[first + 2 * n + i - 1], A[at - 1])
+    queues[i] = all('HKEYS', A[first + 2 * n + i - 1], A[at - 2])
+    ended[i] = not files[i] and all('SMEMBERS', A[first + n + i - 1], A[at - 1])
   end
   for i = 1, n do
     local key = A[first + i - 1]
     if not files[i] and call('EXISTS', key) == 1 then files[i] = wrong(key) end
   end
   for i = 1, m do
-    local key = first + 3 * n + 2 * (i - 1)
-    told[i] = {redis.pcall('HVALS', A[key]), redis.pcall('SMEMBERS', A[key + 1])}
+    local key = first + 3 * n + 3 * (i - 1)
+    told[i] = {redis.pcall('HVALS', A[key]), redis.pcall('SMEMBERS', A[key + 1]),
+               redis.pcall('HVALS', A[key + 2])}
   end
-  out[5], out[6], out[7] = queues, ended, told
+  out[2], out[3], out[4] = queues, ended, told
   -- One that does not expire is nobody's who is about to come.
-  out[8] = call('PTTL', A[owners - 1]) > 0 and redis.pcall('GET', A[owners - 1])
+  out[5] = call('PTTL', A[owners - 1]) > 0 and redis.pcall('GET', A[owners - 1])
 end
 local function arg() at = at + 1; return A[at - 1] end
 local read = {}

@@ -7,6 +7,7 @@
 // is going to be thrown away. At the end the differences are written by MULTI/EXEC.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,6 +36,9 @@ struct Shared {
   // Keys that are only ever written, and were found to be of the right type (or absent) once.
   std::mutex mutex;
   std::unordered_set<std::string> proven;
+
+  // Whether there was nothing but documents to read, the last time: a guess of what is worth asking first.
+  std::atomic<bool> is_calm = true;
 };
 
 // What one run of a body leaves for the next one.
@@ -46,6 +50,9 @@ struct Leftover {
 };
 
 struct Commands;
+
+// Tokens cost nothing but numbers: microseconds are a floor for them, and few bodies draw more than one.
+inline constexpr int kTokensAtFirst = 4;
 
 // Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
 class RedisTransaction final : public Transaction {
@@ -59,6 +66,10 @@ class RedisTransaction final : public Transaction {
   // False: something changed that was read; nothing was written. Throws Failure: outcome_unknown if the
   // server may have done it.
   bool commit();
+
+  // False: others changed something while it was read, so that a refusal may rest on what never was. A commit
+  // finds that out by itself.
+  bool is_of_one_moment();
 
   Time now() const override { return now_; }
   WallTime wall() const override { return wall_; }
@@ -113,8 +124,13 @@ class RedisTransaction final : public Transaction {
   void watch(const Round& round, bool first);
   std::vector<std::string> words_of(const Round& round) const;
   void split(Round& round);
+  std::vector<Reply> ask(const std::function<void()>& add);
+  void must_be_answered(const Reply& reply) const;
+  void ask_clock(const Round& round);
+  void learn_clock(const Round& round, ReplyView answer, bool first);
+  bool glance(Round& round);
   void learn(const Round& round, ReplyView answer);
-  void check_undisturbed(ReplyView client_info);
+  static bool is_disturbed(ReplyView client_info);
 
   // load.cc
   bool learn_key(Round& round, std::string key, bool watch = true);
@@ -130,13 +146,13 @@ class RedisTransaction final : public Transaction {
   void want_new(Round& round);
   void want_found_below(Round& round);
   void want_paths_of_leases(Round& round);
-  void want_waiters(Round& round);
   void load(Round& round);  // Runs it, and what it leads to.
   void ensure(const Scope& scope);
   void ensure_nothing_is_new();
 
   // learn.cc
   void learn_owner(const Owner& owner, ReplyView told, ReplyView count);
+  void learn_contentions(const std::string& key, ReplyView found);
   void learn_document(const std::string& key, ReplyView document);
   void learn_queue(const std::string& key, ReplyView queue);
   void learn_lease(Lease lease, bool is_protected);
@@ -197,8 +213,10 @@ class RedisTransaction final : public Transaction {
   WallTime wall_;
   std::int64_t server_ms_ = 0;
   bool began_ = false;
+  bool of_one_moment_ = true;        // What was read.
   std::size_t watched_ = 0;          // How many keys that would be, each by itself.
-  bool watches_everything_ = false;  // By the key that every change touches.
+  bool watches_everything_ = false;  // By the keys of which every change touches one.
+  bool watches_guard_ = false;
   std::uint64_t next_token_ = 0;
   std::uint64_t token_end_ = 0;
   std::string foreign_intent_;

@@ -37,19 +37,19 @@ void RedisTransaction::write_lease(Commands& commands, const LeaseId& id) {
   const std::string key = keys_.id(id);
   if (known.is_new) commands.new_keys.push_back(key);
   if (after) {
-    commands.add({"SET", key, texts_.emplace(id.text, to_json(*after)).first->second});
+    commands.gather("MSET", {}, {key, texts_.emplace(id.text, to_json(*after)).first->second});
   } else {
-    commands.add({"DEL", key});
+    commands.gather("DEL", {}, {key});
   }
 
   if (is_active(after)) {
     const std::string score = active_score(earliest_deadline(*after));
     if (!is_active(known.stored) || score != active_score(earliest_deadline(*known.stored)))
-      commands.add({"ZADD", commands.blind(keys_.times(), "zset"), score, id.text});
+      commands.gather("ZADD", commands.blind(keys_.times(), "zset"), {score, id.text});
   } else if (after && after->status != Status::pending) {
-    commands.add({"ZADD", commands.blind(keys_.times(), "zset"), ended_score(after->updated_at), id.text});
+    commands.gather("ZADD", commands.blind(keys_.times(), "zset"), {ended_score(after->updated_at), id.text});
   } else if (known.stored) {
-    commands.add({"ZREM", commands.blind(keys_.times(), "zset"), id.text});
+    commands.gather("ZREM", commands.blind(keys_.times(), "zset"), {id.text});
   }
 
   const auto place = [&](const Lease& lease) { return keys_.last(lease.holder.owner, lease.path); };
@@ -81,25 +81,25 @@ void RedisTransaction::write_indexes(Commands& commands, const std::optional<Lea
   if (is && !same_place) commands.add({"SADD", commands.blind(keys_.at(after->path), "set"), after->id.text});
   if (was && !same_owner) {
     const Owner& owner = before->holder.owner;
-    commands.add({"HDEL", commands.blind(keys_.owner(owner), "hash"), before->id.text});
+    commands.gather("HDEL", commands.blind(keys_.owner(owner), "hash"), {before->id.text});
     commands.givers.insert(owner);
   }
   if (was && !still_held(*before, agent))
-    commands.add({"SREM", commands.blind(keys_.agent(agent(*before)), "set"), before->path});
+    commands.gather("SREM", commands.blind(keys_.agent(agent(*before)), "set"), {before->path});
   if (was && !pr(*before).empty() && !still_held(*before, pr))
-    commands.add({"SREM", commands.blind(keys_.pr(pr(*before)), "set"), before->path});
+    commands.gather("SREM", commands.blind(keys_.pr(pr(*before)), "set"), {before->path});
 
   if (!is) return;
   const Owner& owner = after->holder.owner;
   if (!same_owner) commands.takers.insert(owner);
   // Also when nothing changes in it: whoever read this owner's leases is told so.
-  commands.add({"HSET", commands.blind(keys_.owner(owner), "hash"), after->id.text, after->path});
+  commands.gather("HSET", commands.blind(keys_.owner(owner), "hash"), {after->id.text, after->path});
   if (!same_owner && !owner.session_id.empty())
-    commands.add({"SADD", commands.blind(keys_.session(owner.session_id), "set"), owner.agent_id});
+    commands.gather("SADD", commands.blind(keys_.session(owner.session_id), "set"), {owner.agent_id});
   if (!same_place || agent(*before) != agent(*after))
-    commands.add({"SADD", commands.blind(keys_.agent(agent(*after)), "set"), after->path});
+    commands.gather("SADD", commands.blind(keys_.agent(agent(*after)), "set"), {after->path});
   if (!pr(*after).empty() && (!same_place || pr(*before) != pr(*after)))
-    commands.add({"SADD", commands.blind(keys_.pr(pr(*after)), "set"), after->path});
+    commands.gather("SADD", commands.blind(keys_.pr(pr(*after)), "set"), {after->path});
 }
 
 // Who has more than that could not renew or give back all of it at once. Others who get something by this
@@ -119,7 +119,7 @@ void RedisTransaction::write_owners(Commands& commands) {
   limit_owners(commands);
   for (const Owner& owner : commands.givers) {
     if (!owner.session_id.empty() && count_of(owner) == 0)
-      commands.add({"SREM", commands.blind(keys_.session(owner.session_id), "set"), owner.agent_id});
+      commands.gather("SREM", commands.blind(keys_.session(owner.session_id), "set"), {owner.agent_id});
   }
 }
 
@@ -130,8 +130,8 @@ void RedisTransaction::write_path(Commands& commands, const std::string& path) {
   std::vector<Lease> leases = tables_.leases_at({path, false});
   std::erase_if(leases, [&](const Lease& lease) { return lease.path != path; });
   if (leases.empty()) {
-    commands.add({"DEL", key});
-    commands.add({"ZREM", commands.blind(keys_.paths(), "zset"), path});
+    commands.gather("DEL", {}, {key});
+    commands.gather("ZREM", commands.blind(keys_.paths(), "zset"), {path});
     return;
   }
   std::ranges::sort(leases, {},
@@ -146,9 +146,9 @@ void RedisTransaction::write_path(Commands& commands, const std::string& path) {
   if (expiry) {
     commands.add({"SET", key, document, "PXAT", std::to_string(*expiry)});
   } else {
-    commands.add({"SET", key, document});
+    commands.gather("MSET", {}, {key, document});
   }
-  commands.add({"ZADD", commands.blind(keys_.paths(), "zset"), "0", path});
+  commands.gather("ZADD", commands.blind(keys_.paths(), "zset"), {"0", path});
 }
 
 void RedisTransaction::write_ticket(Commands& commands, const GroupId& id) {
