@@ -251,11 +251,12 @@ void Examiner::examine_lease(const Lease& lease, const std::string& text) {
                                        {"ZSCORE", keys_.paths(), lease.path},
                                        {"GET", keys_.id(lease.id)},
                                        {"GET", keys_.file(lease.path)},
-                                       {"TIME"}});
+                                       {"TIME"},
+                                       {"HEXISTS", keys_.dirs(), "id:" + lease.id.text}});
   if (seen[5].view().text() != text) return;  // It is being changed; then it is written as it should be.
   const bool is_indexed = seen[0].view().integer() == 1 && seen[1].view().integer() == 1 &&
                           seen[2].view().integer() == 1 && seen[3].view().is_text() &&
-                          seen[4].view().is_text();
+                          seen[4].view().is_text() && (!lease.subtree || seen[8].view().integer() == 1);
   const std::string seconds(seen[7][0].text());
   const bool is_running =
       lease.attended || lease.expires_at > Time(std::chrono::seconds(std::atoll(seconds.c_str()) + 1));
@@ -284,6 +285,7 @@ void Examiner::index_again(const Lease& lease, const std::string& text) {
   if (!owner.session_id.empty())
     commands.push_back({"SADD", keys_.session(owner.session_id), owner.agent_id});
   if (!lease.holder.pr_id.empty()) commands.push_back({"SADD", keys_.pr(lease.holder.pr_id), lease.path});
+  if (lease.subtree) commands.push_back({"HSET", keys_.dirs(), "id:" + lease.id.text, lease.path});
   commands.push_back({"EXEC"});
   ask(commands);
   leases_to_write_.push_back(lease.id);
@@ -291,13 +293,15 @@ void Examiner::index_again(const Lease& lease, const std::string& text) {
 
 void Examiner::examine_ticket(const Ticket& ticket) {
   for (const WantedPath& wanted : ticket.request.paths) {
-    if (ask_one({"HEXISTS", keys_.queue(wanted.path), ticket.id.text}).view().integer() == 1) continue;
+    const std::vector<Reply> seen = ask({{"HEXISTS", keys_.queue(wanted.path), ticket.id.text},
+                                         {"HEXISTS", keys_.dirs(), "ticket:" + ticket.id.text}});
+    if (seen[0].view().integer() == 1 && (!wanted.subtree || seen[1].view().integer() == 1)) continue;
     const Reply now = ask_one({"GET", keys_.ticket(ticket.id)});
     const auto stored = record_from_json<Ticket>(now.view().text());
     if (!stored || stored->status != Status::pending) return;
     if (repair_) tickets_to_write_.push_back(ticket.id);
     found("lease:ticket:" + ticket.id.text,
-          fmt::format("it waits for {} and is not in that queue", in_quotes(wanted.path)), repair_);
+          fmt::format("it waits for {} and nothing there says so", in_quotes(wanted.path)), repair_);
     return;
   }
 }

@@ -30,6 +30,9 @@ std::string to_path(const Keys& keys, std::string_view, const std::string& membe
 std::string to_queue(const Keys& keys, std::string_view, const std::string& member) {
   return keys.queue(member);
 }
+std::string to_record(const Keys& keys, std::string_view, const std::string& member) {
+  return keys.lease_prefix() + member;
+}
 std::string to_owner(const Keys& keys, std::string_view session_id, const std::string& agent_id) {
   return keys.owner({agent_id, std::string(session_id)});
 }
@@ -56,12 +59,14 @@ constexpr KeyKind kKinds[] = {
     {"lease:waits:", "set", nullptr, to_ticket},
     {"lease:tickets", "zset", nullptr, to_ticket},
     {"lease:waiting", "zset", nullptr, to_queue},
+    {"lease:dirs", "hash", nullptr, to_record},
     {"lease:denied", "set"},
     {"lease:drop", "zset"},
     {"lease:history", "stream"},
     {"lease:intent", "string"},
     {"lease:guard", "string"},
     {"lease:changes", "string"},
+    {"lease:format", "string"},
 };
 
 }  // namespace

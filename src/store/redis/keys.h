@@ -56,9 +56,12 @@ class Keys {
   std::string intent() const { return named("intent", {}); }
   std::string guard() const { return named("guard", {}); }
   std::string changes() const { return named("changes", {}); }
+  std::string dirs() const { return named("dirs", {}); }
+  std::string format() const { return named("format", {}); }
 
   // What every name begins with.
   const std::string& prefix() const { return prefix_; }
+  std::string lease_prefix() const { return named({}, {}); }
 
   // session/agent, so that no two owners read the same.
   static std::string owner_text(const Owner& owner);

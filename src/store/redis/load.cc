@@ -35,8 +35,18 @@ void RedisTransaction::want_path(Round& round, const std::string& path) {
 
 void RedisTransaction::want_scope(Round& round, const Scope& scope) {
   want_path(round, scope.path);
-  for (const std::string& above : ancestors(scope.path)) want_path(round, above);
+  want_above(round, scope.path);
   if (scope.subtree && is_path(scope.path)) want_below(round, scope.path);
+}
+
+// Those who have or want a directory above it. Most often nobody has one in all the workspace.
+void RedisTransaction::want_above(Round& round, const std::string& path) {
+  if (nothing_above_) return;
+  if (!began_ && spares_above_) {
+    spared_.push_back(path);
+    return;
+  }
+  for (const std::string& above : ancestors(path)) want_path(round, above);
 }
 
 // All below a directory: first which paths there are, and then those.
@@ -161,7 +171,7 @@ void RedisTransaction::want_paths_of_leases(Round& round) {
   for (const auto& [id, known] : known_leases_) {
     if (!known.stored || known.stored->status != Status::active) continue;
     want_path(round, known.stored->path);
-    for (const std::string& above : ancestors(known.stored->path)) want_path(round, above);
+    want_above(round, known.stored->path);
   }
 }
 
@@ -178,13 +188,14 @@ void RedisTransaction::ensure(const Scope& scope) {
   want_new(round);
   want_scope(round, scope);
   load(round);
+  if (bad_.empty()) return;
   must_be_whole(keys_.file(scope.path));
   must_be_whole(keys_.queue(scope.path));
   for (const std::string& above : ancestors(scope.path)) {
     must_be_whole(keys_.file(above));
     must_be_whole(keys_.queue(above));
   }
-  if (!scope.subtree || bad_.empty()) return;
+  if (!scope.subtree) return;
   for (const auto& prefix : {keys_.file(prefix_below(scope.path)), keys_.queue(prefix_below(scope.path))}) {
     for (const auto& [key, why] : bad_) {
       if (key.starts_with(prefix)) must_be_whole(key);
@@ -200,6 +211,7 @@ void RedisTransaction::ensure_nothing_is_new() {
 
 void RedisTransaction::begin(const Footprint& footprint) {
   callers_ = footprint.owners;
+  spares_above_ = !shared_.has_directories;
   Round round;
   for (const Scope& scope : footprint.scopes) want_scope(round, scope);
   const bool names_no_lease = footprint.scopes.empty() && footprint.leases.empty();
@@ -227,6 +239,7 @@ void RedisTransaction::begin(const Footprint& footprint) {
   if (writes_ && !footprint.gives_back) round.tokens = kTokensAtFirst;
   run(round);  // Even if it asks for nothing: it also tells the time.
   round = {};
+  for (const std::string& path : std::exchange(spared_, {})) want_above(round, path);
   want_found_below(round);
   load(round);
   want_paths_of_leases(round);

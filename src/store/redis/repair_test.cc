@@ -56,10 +56,11 @@ TEST_F(RedisRepair, RemovesMembersOfIndexesThatLeadNowhere) {
   call({"ZADD", "{here}:lease:paths", "0", "/gone"});
   call({"ZADD", "{here}:lease:waiting", "0", "/gone"});
   call({"HSET", "{here}:lease:queue:/a", "no-such-ticket", "1"});
+  call({"HSET", "{here}:lease:dirs", "id:no-such-lease", "/gone"});
 
   expect_repaired({"lease:agent:" + ann().agent_id, "lease:pr:42", "lease:session:s-gone", owner,
                    "lease:at:/b", "lease:last:s/a/b", "lease:times", "lease:tickets", "lease:paths",
-                   "lease:waiting", "lease:queue:/a"});
+                   "lease:waiting", "lease:queue:/a", "lease:dirs"});
 
   EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "busy") << "what is held stays held";
 }
@@ -92,6 +93,26 @@ TEST_F(RedisRepair, RemovesKeysOfAnotherType) {
   expect_repaired({"lease:file:/a", "lease:queue:/a", "lease:history", "lease:denied", "lease:drop"});
 
   EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "granted");
+}
+
+TEST_F(RedisRepair, PutsDirectoriesBackIntoTheirIndex) {
+  AcquireRequest held = RedisClient::request(ann(), "/held");
+  held.paths[0].subtree = true;
+  ASSERT_EQ(word_for(client.manager->acquire(held)), "granted");
+  client.must_acquire(ann(), "/wanted/a");
+  AcquireRequest wanted = RedisClient::request(bob(), "/wanted");
+  wanted.paths[0].subtree = true;
+  wanted.wait = 1min;
+  ASSERT_EQ(word_for(client.manager->acquire(wanted)), "queued");
+  ASSERT_EQ(call({"DEL", "{here}:lease:dirs"}), "1");
+
+  EXPECT_EQ(places(true).size(), 2U);
+
+  EXPECT_EQ(places(false), std::vector<std::string>{});
+  EXPECT_EQ(call({"HLEN", "{here}:lease:dirs"}), "2");
+  const Owner other = {"carol", "session-c"};
+  EXPECT_EQ(word_for(client.acquire(other, "/held/b")), "busy");
+  EXPECT_EQ(word_for(client.acquire(other, "/wanted/b")), "busy");
 }
 
 TEST_F(RedisRepair, PutsBackWhatOtherKeysStillKnow) {

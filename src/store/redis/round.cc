@@ -17,7 +17,7 @@ constexpr std::size_t kPathsAtOnce = 1000;
 constexpr std::size_t kStringsAtOnce = 2000;
 
 // Of the script's answer, before the further reads.
-constexpr std::size_t kFixedParts = 7;
+constexpr std::size_t kFixedParts = 8;
 
 // The server looks for each new key among all that this client watches: 500 cost it 1.4 ms, 5000 already
 // 175. Who reads more watches the two keys of which every change touches one.
@@ -63,8 +63,7 @@ std::vector<std::string> RedisTransaction::words_of(const Round& round) const {
   words.push_back(keys_.intent());
   for (const Owner& owner : round.owners) words.push_back(keys_.owner(owner));
   words.insert(words.end(), round.strings.begin(), round.strings.end());
-  words.push_back(keys_.ticket_prefix());
-  words.push_back(keys_.id_prefix());
+  words.push_back(keys_.lease_prefix());
   words.insert(words.end(), round.words.begin(), round.words.end());
   return words;
 }
@@ -97,6 +96,7 @@ void RedisTransaction::watch(const Round& round, bool first) {
     keys.push_back(keys_.guard());
     watches_guard_ = true;
   }
+  if (first && spares_above_) keys.push_back(keys_.dirs());
   watched_ += round.watched.size();
   if (!watches_everything_ && watched_ <= kWatchedMax) {
     keys.insert(keys.end(), round.watched.begin(), round.watched.end());
@@ -198,8 +198,16 @@ void RedisTransaction::run(Round& round) {
   }
   learn_clock(round, replies[0].view(), first);
   learn(round, answer);
+  if (first) learn_above(answer[7].integer());
   of_one_moment_ = true;
   if (first && writes_ && round.handlers.empty()) shared_.is_calm = answer[3].is_nil();
+}
+
+// Whether anything above the paths that were asked for matters, as the script tells it.
+void RedisTransaction::learn_above(std::int64_t answer) {
+  shared_.has_directories = answer == 0;
+  nothing_above_ = spares_above_ && answer != 0;
+  makes_format_ = spares_above_ && answer == 2;
 }
 
 // Most often nobody waits and nobody is to be told anything. Plain commands find that out for a third of what
@@ -213,18 +221,18 @@ bool RedisTransaction::glance(Round& round) {
   const std::size_t documents = places.size();
   std::vector<std::string> values = places;
   values.insert(values.end(), round.strings.begin(), round.strings.end());
+  values.push_back(keys_.format());
   for (const std::string& path : round.paths) places.push_back(keys_.at(path));
   std::vector<std::string> others = {keys_.intent()};
+  if (spares_above_) others.push_back(keys_.dirs());
   for (const std::string& path : round.paths) others.push_back(keys_.queue(path));
   for (const Owner& owner : round.owners) {
     others.push_back(keys_.notices(owner));
     others.push_back(keys_.waits(owner));
     others.push_back(keys_.gate(owner));
   }
-  std::vector<std::string_view> words;
   const auto add = [&](std::string_view command, const std::vector<std::string>& keys) {
-    if (keys.empty()) return;
-    words = {command};
+    std::vector<std::string_view> words = {command};
     words.insert(words.end(), keys.begin(), keys.end());
     connection_.add(words);
   };
@@ -234,28 +242,27 @@ bool RedisTransaction::glance(Round& round) {
     for (const Owner& owner : round.owners) connection_.add({"HLEN", keys_.owner(owner)});
     add("MGET", values);
     add("EXISTS", places);
+    if (!spares_above_) connection_.add({"EXISTS", keys_.dirs()});
   });
   must_be_answered(replies[0]);
   must_be_answered(replies[1]);
   learn_clock(round, replies[0].view(), true);
   round.tokens = 0;
   const std::size_t owners = round.owners.size();
-  const ReplyView found = replies[std::min(2 + owners, replies.size() - 1)].view();
+  const ReplyView found = replies[2 + owners].view();
   std::int64_t there = 0;
-  bool is_plain = replies[1].view().integer() == 0;
+  for (std::size_t i = 0; i < documents; ++i) there += found[i].is_nil() ? 0 : 1;
+  bool is_plain = replies[1].view().integer() == 0 && replies[3 + owners].view().integer() == 2 * there;
   for (std::size_t i = 0; i < owners; ++i) is_plain &= !replies[2 + i].view().is_error();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i < documents) {
-      there += found[i].is_nil() ? 0 : 1;
-    } else {
-      is_plain &= !found[i].is_nil();  // Or is it of another type?
-    }
-  }
-  if (documents > 0) is_plain &= replies.back().view().integer() == 2 * there;
-  if (!is_plain) {
+  // What is not there may be of another type.
+  for (std::size_t i = documents; i < documents + round.strings.size(); ++i) is_plain &= !found[i].is_nil();
+  const bool is_known = found[values.size() - 1].text() == "1";
+  if (!is_plain || (spares_above_ && !is_known)) {
     shared_.is_calm = false;
     return false;
   }
+  const bool has_none = spares_above_ || replies.back().view().integer() == 0;
+  learn_above(is_known && has_none ? 1 : 0);
   for (std::size_t i = 0; i < documents; ++i) learn_document(places[i], found[i]);
   for (std::size_t i = 0; i < owners; ++i)
     learn_owner(round.owners[i], ReplyView(nullptr), replies[2 + i].view());

@@ -32,7 +32,7 @@ return time
 // Answers reads, all at one moment. ARGV:
 //
 //   n paths, m owners, k strings; file... at... queue... (n each), {notices, waits, gate}... (m), intent
-//   owner... (m), string... (k), prefix of tickets, prefix of leases
+//   owner... (m), string... (k), what the names of this workspace begin with
 //   further reads, of which each begins with a letter:
 //
 //     O key most                       an owner's leases: {count}; not more than `most`: id, lease... too
@@ -45,17 +45,20 @@ return time
 //     D command key a b limit prefix   the same, with what stands under prefix + member
 //     X command key a b count          a part of a stream
 //
-// The answer: {documents, queues, ended, owners, intent, counts, strings, further reads...}. Queues are
-// {ticket id, ticket...}; `ended` has {lease id, lease...} for paths whose document is gone; owners are
-// {notices, ticket ids, contentions}. What is of the wrong type is an error in its place only.
+// The answer: {documents, queues, ended, owners, intent, counts, strings, above, further reads...}. Queues
+// are {ticket id, ticket...}; `ended` has {lease id, lease...} for paths whose document is gone; owners are
+// {notices, ticket ids, contentions}; above is 0 if somebody may have or want a directory, 1 if nobody does,
+// 2 if that is so because nobody has or wants anything. What is of the wrong type is an error in its place
+// only.
 inline constexpr std::string_view kReadScript = R"lua(
 local call, A = redis.call, ARGV
-local out = {false, false, false, false, false, false, false}
+local out = {false, false, false, false, false, false, false, 0}
 local n, m, k = tonumber(A[1]), tonumber(A[2]), tonumber(A[3])
 local first = 4
 local owners = first + 3 * n + 3 * m + 1
 local strings = owners + m
-local at = strings + k + 2
+local at = strings + k + 1
+local P = A[at - 1]
 local files, there = {}, 0
 if n > 0 then
   files = call('MGET', unpack(A, first, first + n - 1))
@@ -75,6 +78,13 @@ if found then
   for i = 1, k do
     local key = A[strings + i - 1]
     if not found[i] and call('EXISTS', key) == 1 then found[i] = {err = 'WRONGTYPE ' .. key} end
+  end
+end
+if call('EXISTS', P .. 'dirs') == 0 then
+  if call('MGET', P .. 'format')[1] == '1' then
+    out[8] = 1
+  elseif call('EXISTS', P .. 'paths', P .. 'waiting') == 0 then
+    out[8] = 2
   end
 end
 if plain and at > #A then return out end
@@ -101,8 +111,8 @@ if not plain then
   end
   local queues, ended, told = {}, {}, {}
   for i = 1, n do
-    queues[i] = all('HKEYS', A[first + 2 * n + i - 1], A[at - 2])
-    ended[i] = not files[i] and all('SMEMBERS', A[first + n + i - 1], A[at - 1])
+    queues[i] = all('HKEYS', A[first + 2 * n + i - 1], P .. 'ticket:')
+    ended[i] = not files[i] and all('SMEMBERS', A[first + n + i - 1], P .. 'id:')
   end
   for i = 1, n do
     local key = A[first + i - 1]
@@ -124,7 +134,7 @@ function read.O()
   local held = redis.pcall('HLEN', key)
   if failed(held) then return wrong(key) end
   if held == 0 or held > most then return {held} end
-  return follow(call('HKEYS', key), A[strings + k + 1], {held})
+  return follow(call('HKEYS', key), P .. 'id:', {held})
 end
 function read.M() return redis.pcall('SMEMBERS', arg()) end
 function read.V() return redis.pcall('HVALS', arg()) end

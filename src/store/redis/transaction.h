@@ -39,6 +39,8 @@ struct Shared {
 
   // Whether there was nothing but documents to read, the last time: a guess of what is worth asking first.
   std::atomic<bool> is_calm = true;
+  // Whether somebody had or wanted a directory then: the same.
+  std::atomic<bool> has_directories = false;
 };
 
 // What one run of a body leaves for the next one.
@@ -129,6 +131,7 @@ class RedisTransaction final : public Transaction {
   void ask_clock(const Round& round);
   void learn_clock(const Round& round, ReplyView answer, bool first);
   bool glance(Round& round);
+  void learn_above(std::int64_t answer);
   void learn(const Round& round, ReplyView answer);
   static bool is_disturbed(ReplyView client_info);
 
@@ -136,6 +139,7 @@ class RedisTransaction final : public Transaction {
   bool learn_key(Round& round, std::string key, bool watch = true);
   void want_path(Round& round, const std::string& path);
   void want_scope(Round& round, const Scope& scope);
+  void want_above(Round& round, const std::string& path);
   void want_below(Round& round, const std::string& path);
   void want_string(Round& round, const std::string& key, Round::Handler handler);
   void want_lease(Round& round, const LeaseId& id);
@@ -217,6 +221,9 @@ class RedisTransaction final : public Transaction {
   std::size_t watched_ = 0;          // How many keys that would be, each by itself.
   bool watches_everything_ = false;  // By the keys of which every change touches one.
   bool watches_guard_ = false;
+  bool spares_above_ = false;   // Looks at `dirs` first, which is watched.
+  bool nothing_above_ = false;  // Nobody has or wants a directory.
+  bool makes_format_ = false;   // From now on `dirs` is complete.
   std::uint64_t next_token_ = 0;
   std::uint64_t token_end_ = 0;
   std::string foreign_intent_;
@@ -229,6 +236,7 @@ class RedisTransaction final : public Transaction {
   std::unordered_map<std::string, Known<Ticket>> known_tickets_;
   std::unordered_map<std::string, std::size_t> held_;                // By owner key: how many are stored.
   std::vector<std::string> found_below_;                             // Paths to load next.
+  std::vector<std::string> spared_;                                  // Paths above which nobody looked yet.
   std::unordered_map<std::string, std::vector<std::string>> lists_;  // Members of sets and lists, by key.
 
   // What the body changed, in order.

@@ -29,6 +29,12 @@ std::optional<std::int64_t> expiry_ms(const std::vector<Lease>& leases) {
   return std::max<std::int64_t>(ms, 1);
 }
 
+// A directory that a request wants, if it wants one.
+const WantedPath* directory_of(const Ticket& ticket) {
+  const auto found = std::ranges::find(ticket.request.paths, true, &WantedPath::subtree);
+  return found == ticket.request.paths.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 void RedisTransaction::write_lease(Commands& commands, const LeaseId& id) {
@@ -74,6 +80,14 @@ void RedisTransaction::write_indexes(Commands& commands, const std::optional<Lea
   };
   const auto agent = [](const Lease& lease) -> const std::string& { return lease.holder.owner.agent_id; };
   const auto pr = [](const Lease& lease) -> const std::string& { return lease.holder.pr_id; };
+
+  // Whoever asks for a file looks there whether anything above it matters.
+  const bool was_dir = was && before->subtree;
+  const bool is_dir = is && after->subtree;
+  if (was_dir && !is_dir)
+    commands.gather("HDEL", commands.blind(keys_.dirs(), "hash"), {"id:" + before->id.text});
+  if (is_dir && !was_dir)
+    commands.gather("HSET", commands.blind(keys_.dirs(), "hash"), {"id:" + after->id.text, after->path});
 
   const bool same_place = was && is && before->path == after->path;
   if (was && !same_place)
@@ -171,14 +185,19 @@ void RedisTransaction::write_ticket(Commands& commands, const GroupId& id) {
     commands.add({"ZREM", tickets, id.text});
   }
 
+  const std::string place = "ticket:" + id.text;
   std::set<std::string> left;
   if (is_pending(known.stored)) {
     for (const WantedPath& wanted : known.stored->request.paths) left.insert(wanted.path);
+    if (!is_pending(after) && directory_of(*known.stored) != nullptr)
+      commands.gather("HDEL", commands.blind(keys_.dirs(), "hash"), {place});
     const Owner& owner = known.stored->request.caller.holder.owner;
     if (!is_pending(after) || keys_.waits(after->request.caller.holder.owner) != keys_.waits(owner))
       commands.add({"SREM", commands.blind(keys_.waits(owner), "set"), id.text});
   }
   if (is_pending(after)) {
+    if (const WantedPath* wanted = directory_of(*after))
+      commands.gather("HSET", commands.blind(keys_.dirs(), "hash"), {place, wanted->path});
     const std::string stamp = active_score(after->order);
     for (const WantedPath& wanted : after->request.paths) {
       left.erase(wanted.path);
