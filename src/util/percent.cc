@@ -7,6 +7,7 @@
 namespace leasehold {
 
 std::string percent_encoded(std::string_view text, char separator) {
+  if (!text.contains(separator) && !text.contains('%')) return std::string(text);
   std::string out;
   for (const char c : text) {
     if (c == separator || c == '%') {

@@ -92,11 +92,22 @@ class Fields {
 // What has its default is left out: most of a request is.
 template <class T>
 void put(json::object& object, std::string_view name, const T& value, const T& otherwise = {}) {
-  if (value != otherwise) object[name] = json::value_from(value);
+  if (value != otherwise) object[name] = json::value_from(value, object.storage());
 }
 
 inline void put(json::object& object, std::string_view name, const std::optional<Duration>& value) {
   if (value) object[name] = value->count();
+}
+
+// The text of an object that `fill` fills. Most fit into the memory it is given, and cost no allocation.
+template <class Fill>
+std::string text_of(const Fill& fill) {
+  unsigned char buffer[4096];
+  json::monotonic_resource memory(buffer);
+  json::object object(&memory);
+  object.reserve(18);  // More would have a hash table.
+  fill(object);
+  return json::serialize(object);
 }
 
 // Total: whatever stands there, the answer is a value or nothing.
@@ -115,7 +126,7 @@ std::optional<T> parse(std::string_view text, const Read& read) {
   }
 }
 
-json::object to_object(const Holder& holder);
+json::object to_object(const Holder& holder, json::storage_ptr memory = {});
 Holder holder_from(const json::value& value);
 json::object to_object(const AcquireRequest& request);
 AcquireRequest request_from(const json::value& value);

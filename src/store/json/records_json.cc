@@ -8,12 +8,13 @@ using namespace fields;
 
 namespace {
 
-json::object to_object(const Process& process) {
-  return {{"machine_id", process.machine_id},
-          {"boot_id", process.boot_id},
-          {"pid_namespace", process.pid_namespace},
-          {"pid", process.pid},
-          {"start_time", process.start_time}};
+json::object to_object(const Process& process, json::storage_ptr memory = {}) {
+  return json::object({{"machine_id", process.machine_id},
+                       {"boot_id", process.boot_id},
+                       {"pid_namespace", process.pid_namespace},
+                       {"pid", process.pid},
+                       {"start_time", process.start_time}},
+                      std::move(memory));
 }
 
 Process process_from(const json::value& value) {
@@ -29,13 +30,13 @@ Process process_from(const json::value& value) {
 
 }  // namespace
 
-json::object fields::to_object(const Holder& holder) {
-  json::object object;
+json::object fields::to_object(const Holder& holder, json::storage_ptr memory) {
+  json::object object(std::move(memory));
   put(object, "agent_id", holder.owner.agent_id);
   put(object, "session_id", holder.owner.session_id);
   put(object, "pr_id", holder.pr_id);
   put(object, "host", holder.host);
-  if (holder.process) object["process"] = leasehold::to_object(*holder.process);
+  if (holder.process) object["process"] = leasehold::to_object(*holder.process, object.storage());
   return object;
 }
 

@@ -46,15 +46,13 @@ void put_word(json::object& object, std::string_view name, Enum value) {
   object[name] = word(value);
 }
 
-json::object to_object(const Lease& lease) {
-  json::object object;
-  object.reserve(32);
+void fill(json::object& object, const Lease& lease) {
   put(object, "id", lease.id);
   fields::put(object, "workspace", lease.workspace);
   fields::put(object, "path", lease.path);
   fields::put(object, "subtree", lease.subtree);
   put_word(object, "mode", lease.mode);
-  object["holder"] = fields::to_object(lease.holder);
+  object["holder"] = fields::to_object(lease.holder, object.storage());
   put(object, "token", lease.token);
   put_word(object, "status", lease.status);
   if (lease.ended_by != EndCause::none) put_word(object, "ended_by", lease.ended_by);
@@ -77,7 +75,6 @@ json::object to_object(const Lease& lease) {
   fields::put(object, "attended", lease.attended);
   put(object, "idle_at", lease.idle_at);
   put(object, "recalled_at", lease.recalled_at);
-  return object;
 }
 
 Lease lease_from(const json::value& value) {
@@ -218,7 +215,9 @@ Event event_from(const json::value& value) {
 
 }  // namespace
 
-std::string to_json(const Lease& lease) { return json::serialize(leasehold::to_object(lease)); }
+std::string to_json(const Lease& lease) {
+  return text_of([&](json::object& object) { fill(object, lease); });
+}
 
 std::string to_json(const Ticket& ticket) {
   json::object object;
@@ -282,29 +281,28 @@ std::string to_json(const Setting& setting) {
 }
 
 std::string to_json(const Event& event) {
-  json::object object;
-  object.reserve(20);
-  put_word(object, "type", event.type);
-  put(object, "lease_id", event.lease_id);
-  put(object, "group_id", event.group_id);
-  fields::put(object, "agent_id", event.owner.agent_id);
-  fields::put(object, "session_id", event.owner.session_id);
-  fields::put(object, "pr_id", event.pr_id);
-  fields::put(object, "path", event.path);
-  fields::put(object, "subtree", event.subtree);
-  put_word(object, "mode", event.mode);
-  put(object, "token", event.token);
-  if (event.status_before) put_word(object, "status_before", *event.status_before);
-  if (event.status_after) put_word(object, "status_after", *event.status_after);
-  if (event.cause != EndCause::none) put_word(object, "cause", event.cause);
-  fields::put(object, "renewal_count", event.renewal_count);
-  fields::put(object, "count", event.count, std::size_t{1});
-  put(object, "at", event.at);
-  put(object, "wall_us", event.wall);
-  fields::put(object, "actor", event.actor);
-  fields::put(object, "reason", event.reason);
-  fields::put(object, "trace", event.trace);
-  return json::serialize(object);
+  return text_of([&](json::object& object) {
+    put_word(object, "type", event.type);
+    put(object, "lease_id", event.lease_id);
+    put(object, "group_id", event.group_id);
+    fields::put(object, "agent_id", event.owner.agent_id);
+    fields::put(object, "session_id", event.owner.session_id);
+    fields::put(object, "pr_id", event.pr_id);
+    fields::put(object, "path", event.path);
+    fields::put(object, "subtree", event.subtree);
+    put_word(object, "mode", event.mode);
+    put(object, "token", event.token);
+    if (event.status_before) put_word(object, "status_before", *event.status_before);
+    if (event.status_after) put_word(object, "status_after", *event.status_after);
+    if (event.cause != EndCause::none) put_word(object, "cause", event.cause);
+    fields::put(object, "renewal_count", event.renewal_count);
+    fields::put(object, "count", event.count, std::size_t{1});
+    put(object, "at", event.at);
+    put(object, "wall_us", event.wall);
+    fields::put(object, "actor", event.actor);
+    fields::put(object, "reason", event.reason);
+    fields::put(object, "trace", event.trace);
+  });
 }
 
 template <>

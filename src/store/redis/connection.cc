@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 
 namespace leasehold::redis {
@@ -108,28 +107,21 @@ void Connection::add_formatted(std::string_view commands, std::size_t count) {
   pending_ += count;
 }
 
+// By hand: what hiredis does with printf was a fifth of all that an acquire costs the client.
 void Connection::format(std::string& to, Words words) {
-  std::array<const char*, 16> few_texts{};
-  std::array<std::size_t, 16> few_sizes{};
-  std::vector<const char*> many_texts;
-  std::vector<std::size_t> many_sizes;
-  const char** texts = few_texts.data();
-  std::size_t* sizes = few_sizes.data();
-  if (words.size() > few_texts.size()) {
-    many_texts.resize(words.size());
-    many_sizes.resize(words.size());
-    texts = many_texts.data();
-    sizes = many_sizes.data();
+  const auto add_count = [&](char kind, std::size_t count) {
+    char text[24] = {kind};
+    char* end = std::to_chars(text + 1, std::end(text) - 2, count).ptr;
+    *end++ = '\r';
+    *end++ = '\n';
+    to.append(text, end);
+  };
+  add_count('*', words.size());
+  for (const std::string_view word : words) {
+    add_count('$', word.size());
+    to += word;
+    to += "\r\n";
   }
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    texts[i] = words[i].data();
-    sizes[i] = words[i].size();
-  }
-  char* made = nullptr;
-  const int length = redisFormatCommandArgv(&made, static_cast<int>(words.size()), texts, sizes);
-  if (length < 0) throw std::bad_alloc();
-  to.append(made, static_cast<std::size_t>(length));
-  redisFreeCommand(made);
 }
 
 void Connection::drop_pending() {
