@@ -140,7 +140,7 @@ bool RedisTransaction::execute(Commands& commands) {
   if (executed.is_error()) {
     const auto refused =
         std::ranges::find_if(replies, [](const Reply& reply) { return reply.view().is_error(); });
-    throw Failure{error_of(refused->view().text(), connection_.address(), "Writing the leases")};
+    throw failure_of(refused->view().text(), connection_.address(), "Writing the leases");
   }
   if (executed.is_array()) {
     must_have_succeeded(executed);

@@ -41,6 +41,10 @@ Error error_of(std::string_view answer, const Address& address, std::string_view
   return {Code::unavailable, says("Nothing was written. Ask again.")};
 }
 
+Failure failure_of(std::string_view answer, const Address& address, std::string_view doing) {
+  return {.error = error_of(answer, address, doing), .memory_is_full = answer.starts_with("OOM ")};
+}
+
 Connection::Connection(const Address& address, std::unique_ptr<Wire> wire, Duration command_timeout)
     : address_(address),
       wire_(std::move(wire)),

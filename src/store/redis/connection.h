@@ -86,5 +86,6 @@ class Connection {
 
 // The error an error answer stands for. `doing`: "Reading the leases".
 Error error_of(std::string_view answer, const Address& address, std::string_view doing);
+Failure failure_of(std::string_view answer, const Address& address, std::string_view doing);
 
 }  // namespace leasehold::redis

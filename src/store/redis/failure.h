@@ -8,6 +8,7 @@ namespace leasehold::redis {
 struct Failure {
   Error error;
   bool lost_connection = false;  // The connection is of no use any more.
+  bool memory_is_full = false;   // The server's.
 };
 
 // What was read is not what is there any more: the body has to run again. Thrown and caught likewise.

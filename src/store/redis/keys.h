@@ -75,6 +75,7 @@ class Keys {
 
 // Of all namespaces together: tokens rise across them, and the ids of tickets are unique.
 inline constexpr std::string_view kTokenKey = "lease:token";
+inline constexpr std::string_view kSpareKey = "lease:spare";
 std::string bell_channel(const GroupId& ticket);
 
 }  // namespace leasehold::redis

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "store/backoff.h"
@@ -46,13 +47,14 @@ class RedisStore final : public Store {
 
  private:
   // How one run ended.
-  enum class Run { done, disturbed, held_back, stale_connection };
+  enum class Run { done, disturbed, held_back, stale_connection, made_room };
 
   Keys keys_of(const std::string& workspace) const {
     return shared_.options.name_space ? Keys::of_namespace(*shared_.options.name_space)
                                       : Keys::of_workspace(workspace);
   }
 
+  bool change_spare(bool change(Connection&));
   template <class Call>
   Result<void> repeat(const Footprint& footprint, bool writes, const Call& call);
   template <class Call>
@@ -64,6 +66,7 @@ class RedisStore final : public Store {
   std::shared_ptr<Bells> bells_;
   Backoff backoff_;
   std::int64_t client_id_ = 0;
+  std::atomic<bool> spare_is_gone_ = false;
 };
 
 Result<void> RedisStore::start() {
@@ -78,6 +81,19 @@ Result<void> RedisStore::start() {
   }
   pool_.give_back(std::move(*connection));
   return {};
+}
+
+// On a connection of its own: what it is done for has its result already.
+bool RedisStore::change_spare(bool change(Connection&)) {
+  auto connection = pool_.borrow();
+  if (!connection) return false;
+  try {
+    const bool done = change(**connection);
+    pool_.give_back(std::move(*connection));
+    return done;
+  } catch (const Failure&) {
+    return false;
+  }
 }
 
 template <class Call>
@@ -114,6 +130,10 @@ Result<RedisStore::Run> RedisStore::run_once(const Footprint& footprint, const K
       pool_.drop_idle();
       if (was_idle && !began) return Run::stale_connection;
     }
+    if (failure.memory_is_full && footprint.gives_back && change_spare(drop_spare)) {
+      spare_is_gone_ = true;
+      return Run::made_room;
+    }
     return fail(failure.error);
   }
 }
@@ -127,7 +147,10 @@ Result<void> RedisStore::repeat(const Footprint& footprint, bool writes, const C
   for (int conflicts = 0; conflicts < shared_.options.attempts_max;) {
     const auto run = run_once(footprint, keys, writes, leftover, call);
     if (!run) return fail(run.error());
-    if (*run == Run::done) return {};
+    if (*run == Run::done) {
+      if (spare_is_gone_ && change_spare(keep_spare)) spare_is_gone_ = false;
+      return {};
+    }
     if (*run == Run::stale_connection && !was_stale) {
       // The server was restarted, or dropped what idled: a new connection tells.
       was_stale = true;

@@ -161,7 +161,7 @@ std::vector<Reply> RedisTransaction::ask(const std::function<void()>& add) {
 
 void RedisTransaction::must_be_answered(const Reply& reply) const {
   if (reply.view().is_error())
-    throw Failure{error_of(reply.view().text(), connection_.address(), "Reading the leases")};
+    throw failure_of(reply.view().text(), connection_.address(), "Reading the leases");
 }
 
 // Sends the round and lets its handlers learn. The first one also says what time it is.
@@ -178,7 +178,8 @@ void RedisTransaction::run(Round& round) {
   // A token has to be newer than all that was granted before its paths were read.
   if (!first && !round.paths.empty() && token_end_ != 0)
     round.tokens = std::max(round.tokens, kTokensAtFirst);
-  if (first && writes_ && round.handlers.empty() && shared_.is_calm && glance(round)) return;
+  const bool may_glance = first && writes_ && round.handlers.empty() && !round.paths.empty();
+  if (may_glance && shared_.is_calm && glance(round)) return;
 
   static const std::string kName = name_of(kReadScript);
   const std::vector<std::string> words = words_of(round);
@@ -200,7 +201,7 @@ void RedisTransaction::run(Round& round) {
   learn(round, answer);
   if (first) learn_above(answer[7].integer());
   of_one_moment_ = true;
-  if (first && writes_ && round.handlers.empty()) shared_.is_calm = answer[3].is_nil();
+  if (may_glance) shared_.is_calm = answer[3].is_nil();
 }
 
 // Whether anything above the paths that were asked for matters, as the script tells it.
@@ -244,15 +245,17 @@ bool RedisTransaction::glance(Round& round) {
     add("EXISTS", places);
     if (!spares_above_) connection_.add({"EXISTS", keys_.dirs()});
   });
-  must_be_answered(replies[0]);
-  must_be_answered(replies[1]);
+  const std::size_t owners = round.owners.size();
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (i < 2 || i >= 2 + owners) must_be_answered(replies[i]);
+  }
   learn_clock(round, replies[0].view(), true);
   round.tokens = 0;
-  const std::size_t owners = round.owners.size();
   const ReplyView found = replies[2 + owners].view();
   std::int64_t there = 0;
   for (std::size_t i = 0; i < documents; ++i) there += found[i].is_nil() ? 0 : 1;
-  bool is_plain = replies[1].view().integer() == 0 && replies[3 + owners].view().integer() == 2 * there;
+  bool is_plain = found.size() == values.size() && replies[1].view().integer() == 0 &&
+                  replies[3 + owners].view().integer() == 2 * there;
   for (std::size_t i = 0; i < owners; ++i) is_plain &= !replies[2 + i].view().is_error();
   // What is not there may be of another type.
   for (std::size_t i = documents; i < documents + round.strings.size(); ++i) is_plain &= !found[i].is_nil();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "store/redis/keys.h"
+
 namespace leasehold::redis {
 namespace {
 
@@ -25,7 +27,20 @@ std::string_view field(std::string_view info, std::string_view name) {
   return {};
 }
 
+// A release takes about 2 KB for each lease, until it is through.
+constexpr std::string_view kLastOfSpare = "1048575";
+
 }  // namespace
+
+bool keep_spare(Connection& connection) {
+  connection.add({"SETRANGE", kSpareKey, kLastOfSpare, "0"});
+  return !connection.exchange().front().view().is_error();
+}
+
+bool drop_spare(Connection& connection) {
+  connection.add({"DEL", kSpareKey});
+  return connection.exchange().front().view().integer() == 1;
+}
 
 Result<std::vector<std::string>> check_server(Connection& connection) {
   const std::string where = connection.address().shown();
@@ -63,6 +78,8 @@ Result<std::vector<std::string>> check_server(Connection& connection) {
                       "evicted lease is given to the next who asks. Set maxmemory-policy noeviction.",
                       where, policy));
     }
+    const std::string_view limit = field(replies[0].view().text(), "maxmemory");
+    if (!limit.empty() && limit != "0") keep_spare(connection);
     const bool log = field(replies[1].view().text(), "aof_enabled") == "1";
     // Nothing is known of snapshots if CONFIG may not be asked.
     const bool no_snapshots = replies[2].view().size() == 2 && replies[2][1].text().empty();

@@ -94,6 +94,18 @@ TEST(RedisServers, TheDocumentedRightsAreEnough) {
   EXPECT_EQ(word_for(client.acquire(ann(), "/b")), "config_error") << "asking again does not help";
 }
 
+TEST(RedisServers, WhatMayNotBeReadIsNotTakenForFree) {
+  const RedisServer server;
+  RedisClient(server.url()).must_acquire(ann(), "/a");
+  for (const char* command : {"mget", "exists", "watch", "time", "evalsha"}) {
+    ASSERT_EQ(server.call({"ACL", "SETUSER", "agent", "reset", "on", ">secret", "~*", "&*", "+@all",
+                           std::string("-") + command}),
+              "OK");
+    RedisClient client("redis://agent:secret@127.0.0.1:" + std::to_string(server.port()));
+    EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "config_error") << command;
+  }
+}
+
 TEST(RedisServers, AUserWithoutAPasswordIsNotReplacedByTheDefaultOne) {
   const RedisServer server;
   ASSERT_EQ(server.call({"ACL", "SETUSER", "reader", "on", "nopass", "~*", "&*", "+@all", "-set"}), "OK");

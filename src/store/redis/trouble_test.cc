@@ -44,6 +44,35 @@ TEST(RedisTrouble, AServerThatIsStoppedIsUnavailableAndBackWithAllItKnew) {
   EXPECT_TRUE(client.release(ann(), "/a"));
 }
 
+// The server takes nothing more; what is given back makes room again.
+TEST(RedisTrouble, WhatIsHeldCanBeGivenBackWhenTheMemoryIsFull) {
+  RedisServer server({"--maxmemory", "20mb", "--maxmemory-policy", "noeviction"});
+  RedisClient client(server.url());
+  client.must_acquire(ann(), "/a");
+  client.must_acquire(ann(), "/b");
+  AcquireRequest waits = RedisClient::request(bob(), "/b");
+  waits.wait = 1min;
+  ASSERT_EQ(word_for(client.manager->acquire(waits)), "queued");
+  for (int i = 0; server.call({"SET", "ballast:" + std::to_string(i), std::string(100'000, 'x')}) == "OK";
+       ++i)
+    ASSERT_LT(i, 1000);
+  for (int i = 0; server.call({"SET", "crumb:" + std::to_string(i), std::string(100, 'x')}) == "OK"; ++i)
+    ASSERT_LT(i, 10'000);
+
+  EXPECT_EQ(word_for(client.acquire(bob(), "/c")), "unavailable");
+  const auto released = client.release(ann(), "/a");
+  ASSERT_TRUE(released) << testing::PrintToString(released.error());
+  EXPECT_FALSE(released->outcomes.at(0).error);
+  EXPECT_TRUE(client.release(ann(), "/b"));
+  EXPECT_EQ(client.waiting(), 0U) << "it is handed on";
+  EXPECT_EQ(client.history().size(), 6U) << "acquired, acquired, queued, released, released, acquired";
+
+  EXPECT_EQ(server.call({"STRLEN", "lease:spare"}), "1048576") << "it is there for the next time";
+
+  server.call({"FLUSHALL"});
+  EXPECT_EQ(word_for(client.acquire(bob(), "/c")), "granted");
+}
+
 TEST(RedisTrouble, AKilledServerKeepsWhatItAcknowledgedAndWroteDown) {
   RedisServer server({"--appendfsync", "always"});
   RedisClient client(server.url());
