@@ -9,6 +9,7 @@
 namespace leasehold {
 
 inline bool is_active(const std::optional<Lease>& lease) { return lease && lease->status == Status::active; }
+inline bool is_active(const Lease* lease) { return lease != nullptr && lease->status == Status::active; }
 inline bool is_pending(const std::optional<Ticket>& ticket) {
   return ticket && ticket->status == Status::pending;
 }

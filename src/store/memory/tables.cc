@@ -238,9 +238,13 @@ std::vector<Ticket> Tables::tickets_at(const Scope& scope) const {
 }
 
 std::optional<Lease> Tables::lease(const LeaseId& id) const {
+  if (const Lease* found = find_lease(id)) return *found;
+  return std::nullopt;
+}
+
+const Lease* Tables::find_lease(const LeaseId& id) const {
   const auto found = leases_.find(id);
-  if (found == leases_.end()) return std::nullopt;
-  return found->second.lease;
+  return found == leases_.end() ? nullptr : &found->second.lease;
 }
 
 std::optional<Ticket> Tables::ticket(const GroupId& id) const {

@@ -54,6 +54,7 @@ class Tables {
   std::vector<Lease> leases_at(const Scope& scope) const;
   std::vector<Ticket> tickets_at(const Scope& scope) const;
   std::optional<Lease> lease(const LeaseId& id) const;
+  const Lease* find_lease(const LeaseId& id) const;  // Until the next change. Null: there is none.
   std::optional<Ticket> ticket(const GroupId& id) const;
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) const;
   std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) const;

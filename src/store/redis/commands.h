@@ -17,7 +17,7 @@
 namespace leasehold::redis {
 
 struct Commands {
-  explicit Commands(Shared& all) : shared(all) {}
+  explicit Commands(Shared& all) : shared(all) { bytes.reserve(8192); }
 
   static constexpr std::size_t kMost = 200'000;
 

@@ -31,7 +31,7 @@ void RedisTransaction::want_for_write(Round& round) {
       if (!known.stored->holder.owner.session_id.empty())
         want_leases_of(round, known.stored->holder.owner, 0);
     }
-    if (const auto after = tables_.lease(id); is_active(after)) want_path(round, after->path);
+    if (const Lease* after = tables_.find_lease(id); is_active(after)) want_path(round, after->path);
   }
   for (const GroupId& id : changed_tickets_) {
     const Known<Ticket>& known = known_tickets_[id.text];
@@ -47,7 +47,7 @@ void RedisTransaction::respect_intent() const {
   const Scope wanted = {foreign_intent_.substr(foreign_intent_.find(' ') + 1), true};
   const auto is_below = [&](const std::string& path) { return overlaps(wanted, {path, false}); };
   for (const LeaseId& id : changed_leases_) {
-    if (const auto lease = tables_.lease(id); lease && is_below(lease->path))
+    if (const Lease* lease = tables_.find_lease(id); lease != nullptr && is_below(lease->path))
       throw Conflict{.held_back = true};
   }
   for (const GroupId& id : changed_tickets_) {
@@ -76,7 +76,7 @@ bool RedisTransaction::commit() {
   for (const LeaseId& id : changed_leases_) {
     write_lease(commands, id);
     const std::optional<Lease>& before = known_leases_[id.text].stored;
-    const std::optional<Lease> after = tables_.lease(id);
+    const Lease* after = tables_.find_lease(id);
     write_indexes(commands, before, after);
     if (is_active(before)) paths.insert(before->path);
     if (is_active(after)) paths.insert(after->path);
@@ -187,7 +187,8 @@ void RedisTransaction::must_have_succeeded(ReplyView executed) {
 
 void RedisTransaction::remember() {
   for (const LeaseId& id : changed_leases_) {
-    if (const auto lease = tables_.lease(id)) shared_.hints.note(keys_.owner(lease->holder.owner), *lease);
+    if (const Lease* lease = tables_.find_lease(id))
+      shared_.hints.note(keys_.owner(lease->holder.owner), *lease);
   }
   for (const GroupId& id : changed_tickets_) {
     if (const auto ticket = tables_.ticket(id)) shared_.hints.note(*ticket);

@@ -23,7 +23,8 @@ class Keys {
   std::string id_prefix() const { return named("id:", {}); }
   std::string ticket(const GroupId& ticket) const { return named("ticket:", ticket.text); }
   std::string ticket_prefix() const { return named("ticket:", {}); }
-  std::string owner(const Owner& owner) const { return named("owner:", owner_text(owner)); }
+  std::string owner(const Owner& owner) const { return this->owner(owner_text(owner)); }
+  std::string owner(std::string_view owner_text) const { return named("owner:", owner_text); }
   std::string agent(std::string_view agent_id) const { return named("agent:", agent_id); }
   std::string pr(std::string_view pr_id) const { return named("pr:", pr_id); }
   std::string session(std::string_view session_id) const { return named("session:", session_id); }

@@ -10,11 +10,12 @@
 namespace leasehold::redis {
 
 void RedisTransaction::learn_owner(const Owner& owner, ReplyView told, ReplyView count) {
-  const std::string key = keys_.owner(owner);
+  const std::string text = Keys::owner_text(owner);
+  const std::string key = keys_.owner(text);
   if (count.is_error()) bad_.emplace(key, "it is of another type");
   held_[key] = static_cast<std::size_t>(count.integer());
 
-  const std::string notices = keys_.notices(owner);
+  const std::string notices = keys_.notices(text);
   if (told[0].is_error()) bad_.emplace(notices, "it is of another type");
   for (std::size_t i = 0; i < told[0].size(); ++i) {
     const auto notice = record_from_json<Notice>(told[0][i].text());
@@ -31,7 +32,7 @@ void RedisTransaction::learn_owner(const Owner& owner, ReplyView told, ReplyView
   tickets.clear();
   for (std::size_t i = 0; i < told[1].size(); ++i) tickets.emplace_back(told[1][i].text());
 
-  learn_contentions(keys_.gate(owner), told[2]);
+  learn_contentions(keys_.gate(text), told[2]);
 }
 
 void RedisTransaction::learn_contentions(const std::string& key, ReplyView found) {

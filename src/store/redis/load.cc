@@ -122,10 +122,11 @@ void RedisTransaction::want_ticket(Round& round, const GroupId& id) {
 
 // How many leases it has, its notices, what it waits for, and what the gate remembers of it.
 void RedisTransaction::want_owner(Round& round, const Owner& owner) {
-  if (!learn_key(round, keys_.notices(owner))) return;
-  learn_key(round, keys_.gate(owner));
+  const std::string text = Keys::owner_text(owner);
+  if (!learn_key(round, keys_.notices(text))) return;
+  learn_key(round, keys_.gate(text));
   learn_key(round, keys_.waits(owner));
-  learn_key(round, keys_.owner(owner));
+  learn_key(round, keys_.owner(text));
   round.owners.push_back(owner);
 }
 

@@ -6,6 +6,7 @@
 #include "model/scope.h"
 #include "store/json/stored_records.h"
 #include "store/redis/transaction.h"
+#include "store/stored.h"
 
 namespace leasehold::redis {
 namespace {
@@ -230,11 +231,9 @@ std::size_t RedisTransaction::lease_count(const Owner& owner) {
 // What is stored, and what the body made of it.
 std::size_t RedisTransaction::count_of(const Owner& owner) {
   std::size_t count = held_[keys_.owner(owner)];
-  const auto counts = [&](const std::optional<Lease>& lease) {
-    return lease && lease->status == Status::active && lease->holder.owner == owner;
-  };
+  const auto counts = [&](const auto& lease) { return is_active(lease) && lease->holder.owner == owner; };
   for (const LeaseId& id : changed_leases_) {
-    if (counts(tables_.lease(id))) ++count;
+    if (counts(tables_.find_lease(id))) ++count;
     if (counts(known_leases_[id.text].stored) && count > 0) --count;
   }
   return count;

@@ -228,9 +228,10 @@ bool RedisTransaction::glance(Round& round) {
   if (spares_above_) others.push_back(keys_.dirs());
   for (const std::string& path : round.paths) others.push_back(keys_.queue(path));
   for (const Owner& owner : round.owners) {
-    others.push_back(keys_.notices(owner));
+    const std::string text = Keys::owner_text(owner);
+    others.push_back(keys_.notices(text));
     others.push_back(keys_.waits(owner));
-    others.push_back(keys_.gate(owner));
+    others.push_back(keys_.gate(text));
   }
   const auto add = [&](std::string_view command, const std::vector<std::string>& keys) {
     std::vector<std::string_view> words = {command};

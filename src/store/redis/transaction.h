@@ -193,8 +193,7 @@ class RedisTransaction final : public Transaction {
 
   // write_leases.cc
   void write_lease(Commands& commands, const LeaseId& id);
-  void write_indexes(Commands& commands, const std::optional<Lease>& before,
-                     const std::optional<Lease>& after);
+  void write_indexes(Commands& commands, const std::optional<Lease>& before, const Lease* after);
   void limit_owners(const Commands& commands);
   void write_owners(Commands& commands);
   void write_path(Commands& commands, const std::string& path);

@@ -39,10 +39,10 @@ const WantedPath* directory_of(const Ticket& ticket) {
 
 void RedisTransaction::write_lease(Commands& commands, const LeaseId& id) {
   const Known<Lease>& known = known_leases_[id.text];
-  const std::optional<Lease> after = tables_.lease(id);
+  const Lease* after = tables_.find_lease(id);
   const std::string key = keys_.id(id);
   if (known.is_new) commands.new_keys.push_back(key);
-  if (after) {
+  if (after != nullptr) {
     commands.gather("MSET", {}, {key, texts_.emplace(id.text, to_json(*after)).first->second});
   } else {
     commands.gather("DEL", {}, {key});
@@ -52,7 +52,7 @@ void RedisTransaction::write_lease(Commands& commands, const LeaseId& id) {
     const std::string score = active_score(earliest_deadline(*after));
     if (!is_active(known.stored) || score != active_score(earliest_deadline(*known.stored)))
       commands.gather("ZADD", commands.blind(keys_.times(), "zset"), {score, id.text});
-  } else if (after && after->status != Status::pending) {
+  } else if (after != nullptr && after->status != Status::pending) {
     commands.gather("ZADD", commands.blind(keys_.times(), "zset"), {ended_score(after->updated_at), id.text});
   } else if (known.stored) {
     commands.gather("ZREM", commands.blind(keys_.times(), "zset"), {id.text});
@@ -60,7 +60,7 @@ void RedisTransaction::write_lease(Commands& commands, const LeaseId& id) {
 
   const auto place = [&](const Lease& lease) { return keys_.last(lease.holder.owner, lease.path); };
   const std::string before_place = known.stored ? place(*known.stored) : std::string();
-  const std::string after_place = after ? place(*after) : std::string();
+  const std::string after_place = after != nullptr ? place(*after) : std::string();
   if (before_place == after_place) return;
   if (!before_place.empty()) commands.add({"LREM", commands.blind(before_place, "list"), "1", id.text});
   if (!after_place.empty()) commands.add({"RPUSH", commands.blind(after_place, "list"), id.text});
@@ -68,7 +68,7 @@ void RedisTransaction::write_lease(Commands& commands, const LeaseId& id) {
 
 // Which leases are at a path, and which an owner, an agent, a session and a PR have.
 void RedisTransaction::write_indexes(Commands& commands, const std::optional<Lease>& before,
-                                     const std::optional<Lease>& after) {
+                                     const Lease* after) {
   const bool was = is_active(before);
   const bool is = is_active(after);
   const bool same_owner = was && is && before->holder.owner == after->holder.owner;
