@@ -17,13 +17,18 @@
 namespace leasehold::redis {
 
 struct Commands {
-  explicit Commands(Shared& all) : shared(all) { bytes.reserve(8192); }
+  Commands(Shared& all, std::string& scratch) : shared(all), bytes(scratch) { bytes.clear(); }
 
   static constexpr std::size_t kMost = 200'000;
 
+  struct Gathered {
+    std::string words;
+    std::size_t count = 0;
+  };
+
   Shared& shared;
-  std::string bytes;
-  std::map<std::pair<std::string_view, std::string>, std::vector<std::string>> gathered;  // By command, key.
+  std::string& bytes;
+  std::map<std::pair<std::string_view, std::string>, Gathered> gathered;  // By command and key.
   std::size_t count = 0;
   std::set<Owner> takers;                                     // Have leases they did not have.
   std::set<Owner> givers;                                     // Have fewer leases than before.
@@ -38,17 +43,18 @@ struct Commands {
   // The same, but one command for all that is done so to a key. An empty key: `words` begin with one. Nothing
   // is both put into a key and taken out of it, so the order does not matter.
   void gather(std::string_view command, std::string_view key, std::initializer_list<std::string_view> words) {
-    std::vector<std::string>& all = gathered[{command, std::string(key)}];
-    all.insert(all.end(), words.begin(), words.end());
+    Gathered& all = gathered[{command, std::string(key)}];
+    Connection::format_words(all.words, Words(words.begin(), words.size()));
+    all.count += words.size();
   }
 
   void finish() {
-    std::vector<std::string_view> words;
     for (const auto& [what, rest] : gathered) {
-      words = {what.first};
-      if (!what.second.empty()) words.push_back(what.second);
-      words.insert(words.end(), rest.begin(), rest.end());
-      Connection::format(bytes, words);
+      const std::string_view head[] = {what.first, what.second};
+      const Words words(head, what.second.empty() ? 1 : 2);
+      Connection::format_count(bytes, '*', words.size() + rest.count);
+      Connection::format_words(bytes, words);
+      bytes += rest.words;
       ++count;
     }
     gathered.clear();

@@ -71,7 +71,7 @@ bool RedisTransaction::commit() {
   load(round);
   respect_intent();
 
-  Commands commands(shared_);
+  Commands commands(shared_, connection_.scratch);
   std::set<std::string> paths;
   for (const LeaseId& id : changed_leases_) {
     write_lease(commands, id);

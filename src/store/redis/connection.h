@@ -38,6 +38,9 @@ class Connection {
   void add(std::initializer_list<std::string_view> words) { add(Words(words.begin(), words.size())); }
   // The same in two steps: bytes that format() made of so many commands.
   static void format(std::string& to, Words words);
+  // And its parts: how many words ('*'), and some of them.
+  static void format_count(std::string& to, char kind, std::size_t count);
+  static void format_words(std::string& to, Words words);
   void add_formatted(std::string_view commands, std::size_t count);
   std::size_t pending() const { return pending_; }
   void drop_pending();
@@ -62,6 +65,7 @@ class Connection {
   // Whether the server may still watch keys for what ran on this connection before.
   bool watches = false;
   bool was_used = false;
+  std::string scratch;  // Memory for what goes into the next transaction.
 
  private:
   Connection(const Address& address, std::unique_ptr<Wire> wire, Duration command_timeout);

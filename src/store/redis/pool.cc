@@ -8,6 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kIdleMax = 64;
+constexpr std::size_t kScratchMax = 1 << 20;
 constexpr Duration kFirstPause = 50ms;
 constexpr Duration kLongestPause = 1s;
 
@@ -46,6 +47,7 @@ Result<std::unique_ptr<Connection>> Pool::connect() {
 void Pool::give_back(std::unique_ptr<Connection> connection) {
   connection->drop_pending();
   connection->was_used = true;
+  if (connection->scratch.capacity() > kScratchMax) connection->scratch = {};
   const std::lock_guard lock(mutex_);
   if (idle_.size() < kIdleMax) idle_.push_back(std::move(connection));
 }
