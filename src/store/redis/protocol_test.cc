@@ -66,6 +66,34 @@ TEST(RedisProtocol, AcquireAndReleaseTakeTwoRoundTripsEach) {
       two);
 }
 
+TEST(RedisProtocol, TwoRoundTripsAreEnoughWhereSomebodyHasADirectoryOrWaits) {
+  RedisServer server;
+  RedisClient client(server.url());
+  AcquireRequest directory = RedisClient::request(bob(), "/elsewhere");
+  directory.paths[0].subtree = true;
+  ASSERT_EQ(word_for(client.manager->acquire(directory)), "granted");
+  const Trips two = {.trips = 2, .watch = 1, .exec = 1};
+  const auto pair = [&] {
+    const Trips acquired = count(server, [&] { client.must_acquire(ann(), "/src/api/a.ts"); });
+    const Trips released = count(server, [&] { EXPECT_TRUE(client.release(ann(), "/src/api/a.ts")); });
+    return std::pair(acquired, released);
+  };
+
+  pair();  // Finds out that there is one.
+  EXPECT_EQ(pair(), std::pair(two, two));
+
+  AcquireRequest waits = RedisClient::request({"carol", "session-c"}, "/elsewhere/b");
+  waits.wait = 1min;
+  ASSERT_EQ(word_for(client.manager->acquire(waits)), "queued");
+  pair();
+  EXPECT_EQ(pair(), std::pair(two, two));
+
+  ASSERT_TRUE(client.release(bob(), "/elsewhere"));
+  pair();
+  EXPECT_EQ(pair(), std::pair(two, two));
+  EXPECT_EQ(server.call({"EXISTS", std::string("{") + kWorkspace + "}:lease:dirs"}), "0");
+}
+
 TEST(RedisProtocol, ARefusalIsOneRoundTripAndWritesNothing) {
   RedisServer server;
   RedisClient client(server.url());
