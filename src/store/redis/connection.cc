@@ -106,6 +106,11 @@ void Connection::add(Words words) {
   ++pending_;
 }
 
+void Connection::begin(std::size_t words) {
+  format_count(out_, '*', words);
+  ++pending_;
+}
+
 void Connection::add_formatted(std::string_view commands, std::size_t count) {
   out_ += commands;
   pending_ += count;

@@ -36,6 +36,9 @@ class Connection {
   // Puts a command behind those that go out next.
   void add(Words words);
   void add(std::initializer_list<std::string_view> words) { add(Words(words.begin(), words.size())); }
+  // The same word by word; first of all how many there are.
+  void begin(std::size_t words);
+  void word(std::string_view text) { format_words(out_, Words(&text, 1)); }
   // The same in two steps: bytes that format() made of so many commands.
   static void format(std::string& to, Words words);
   // And its parts: how many words ('*'), and some of them.

@@ -90,25 +90,23 @@ void RedisTransaction::split(Round& round) {
 // The keys of a round, each by itself as long as there are few. From then on the two that stand for all;
 // what was watched before stays watched.
 void RedisTransaction::watch(const Round& round, bool first) {
-  std::vector<std::string> keys;
+  std::vector<std::string> own;
   // Who draws a token is about to grant something, under a new id.
-  if (first && writes_ && round.tokens > 0) {
-    keys.push_back(keys_.guard());
-    watches_guard_ = true;
-  }
-  if (first && spares_above_) keys.push_back(keys_.dirs());
+  watches_guard_ |= first && writes_ && round.tokens > 0;
+  if (first && watches_guard_) own.push_back(keys_.guard());
+  if (first && spares_above_) own.push_back(keys_.dirs());
   watched_ += round.watched.size();
+  std::vector<std::string_view> words = {"WATCH"};
   if (!watches_everything_ && watched_ <= kWatchedMax) {
-    keys.insert(keys.end(), round.watched.begin(), round.watched.end());
+    words.insert(words.end(), round.watched.begin(), round.watched.end());
   } else if (!watches_everything_) {
     watches_everything_ = true;
     leftover_.below = "/";  // Everybody may disturb it.
-    keys.push_back(keys_.changes());
-    keys.push_back(keys_.history());
+    own.push_back(keys_.changes());
+    own.push_back(keys_.history());
   }
-  if (keys.empty()) return;
-  std::vector<std::string_view> words = {"WATCH"};
-  words.insert(words.end(), keys.begin(), keys.end());
+  words.insert(words.end(), own.begin(), own.end());
+  if (words.size() == 1) return;
   connection_.add(words);
   connection_.watches = true;
 }
@@ -217,36 +215,38 @@ void RedisTransaction::learn_above(std::int64_t answer) {
 // They are not of one moment, but what matters is: documents and records are read by one of them, the rest is
 // counts. See is_of_one_moment().
 bool RedisTransaction::glance(Round& round) {
-  std::vector<std::string> places;  // Documents, and the indexes that outlive them.
-  for (const std::string& path : round.paths) places.push_back(keys_.file(path));
-  const std::size_t documents = places.size();
-  std::vector<std::string> values = places;
-  values.insert(values.end(), round.strings.begin(), round.strings.end());
-  values.push_back(keys_.format());
-  for (const std::string& path : round.paths) places.push_back(keys_.at(path));
-  std::vector<std::string> others = {keys_.intent()};
-  if (spares_above_) others.push_back(keys_.dirs());
-  for (const std::string& path : round.paths) others.push_back(keys_.queue(path));
-  for (const Owner& owner : round.owners) {
-    const std::string text = Keys::owner_text(owner);
-    others.push_back(keys_.notices(text));
-    others.push_back(keys_.waits(owner));
-    others.push_back(keys_.gate(text));
-  }
-  const auto add = [&](std::string_view command, const std::vector<std::string>& keys) {
-    std::vector<std::string_view> words = {command};
-    words.insert(words.end(), keys.begin(), keys.end());
-    connection_.add(words);
-  };
+  const std::size_t documents = round.paths.size();
+  const std::size_t owners = round.owners.size();
+  const std::size_t values = documents + round.strings.size() + 1;
   const std::vector<Reply> replies = ask([&] {
     ask_clock(round);
-    add("EXISTS", others);
+    // What is most often not there.
+    connection_.begin(2 + documents + 3 * owners + (spares_above_ ? 1 : 0));
+    connection_.word("EXISTS");
+    connection_.word(keys_.intent());
+    if (spares_above_) connection_.word(keys_.dirs());
+    for (const std::string& path : round.paths) connection_.word(keys_.queue(path));
+    for (const Owner& owner : round.owners) {
+      const std::string text = Keys::owner_text(owner);
+      connection_.word(keys_.notices(text));
+      connection_.word(keys_.gate(text));
+      connection_.word(keys_.waits(owner));
+    }
     for (const Owner& owner : round.owners) connection_.add({"HLEN", keys_.owner(owner)});
-    add("MGET", values);
-    add("EXISTS", places);
+    connection_.begin(1 + values);
+    connection_.word("MGET");
+    for (const std::string& path : round.paths) connection_.word(keys_.file(path));
+    for (const std::string& key : round.strings) connection_.word(key);
+    connection_.word(keys_.format());
+    // Documents, and the indexes that outlive them.
+    connection_.begin(1 + 2 * documents);
+    connection_.word("EXISTS");
+    for (const std::string& path : round.paths) {
+      connection_.word(keys_.file(path));
+      connection_.word(keys_.at(path));
+    }
     if (!spares_above_) connection_.add({"EXISTS", keys_.dirs()});
   });
-  const std::size_t owners = round.owners.size();
   for (std::size_t i = 0; i < replies.size(); ++i) {
     if (i < 2 || i >= 2 + owners) must_be_answered(replies[i]);
   }
@@ -255,19 +255,21 @@ bool RedisTransaction::glance(Round& round) {
   const ReplyView found = replies[2 + owners].view();
   std::int64_t there = 0;
   for (std::size_t i = 0; i < documents; ++i) there += found[i].is_nil() ? 0 : 1;
-  bool is_plain = found.size() == values.size() && replies[1].view().integer() == 0 &&
+  bool is_plain = found.size() == values && replies[1].view().integer() == 0 &&
                   replies[3 + owners].view().integer() == 2 * there;
   for (std::size_t i = 0; i < owners; ++i) is_plain &= !replies[2 + i].view().is_error();
   // What is not there may be of another type.
   for (std::size_t i = documents; i < documents + round.strings.size(); ++i) is_plain &= !found[i].is_nil();
-  const bool is_known = found[values.size() - 1].text() == "1";
+  const bool is_known = found[values - 1].text() == "1";
   if (!is_plain || (spares_above_ && !is_known)) {
     shared_.is_calm = false;
     return false;
   }
   const bool has_none = spares_above_ || replies.back().view().integer() == 0;
   learn_above(is_known && has_none ? 1 : 0);
-  for (std::size_t i = 0; i < documents; ++i) learn_document(places[i], found[i]);
+  for (std::size_t i = 0; i < documents; ++i) {
+    if (!found[i].is_nil()) learn_document(keys_.file(round.paths[i]), found[i]);
+  }
   for (std::size_t i = 0; i < owners; ++i)
     learn_owner(round.owners[i], ReplyView(nullptr), replies[2 + i].view());
   for (std::size_t i = 0; i < round.strings.size(); ++i) round.string_handlers[i](found[documents + i]);
