@@ -10,8 +10,7 @@ namespace {
 
 Owner carol() { return {"carol", "session-c"}; }
 
-class RedisWatch : public testing::Test {
- protected:
+struct RedisWatch : testing::Test {
   // What `call` answers if `meanwhile` happens once it has read and decided, before the server gets its EXEC.
   std::string answer_if(const std::function<void()>& meanwhile,
                         const std::function<std::string(RedisClient&)>& call) {
