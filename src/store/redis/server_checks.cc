@@ -27,7 +27,7 @@ std::string_view field(std::string_view info, std::string_view name) {
   return {};
 }
 
-// A release takes about 2 KB for each lease, until it is through.
+// A release sends about 2 KB for each lease.
 constexpr std::string_view kLastOfSpare = "1048575";
 
 }  // namespace
