@@ -36,8 +36,8 @@ struct Work {
   std::function<bool()> is_empty = {};
   Duration patience{};
   std::optional<EventStream> events = {};
-  // A process of this machine that what is granted hangs on.
-  std::optional<Process> process = {};
+  // Whose process, if it is one of this machine, what is granted hangs on.
+  std::optional<Holder> holder = {};
   std::function<Response()> respond = {};  // On the loop, when the above is done.
 };
 

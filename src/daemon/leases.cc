@@ -138,7 +138,7 @@ Result<void> check_operator(const Exchange& exchange, const TransferRequest& req
   return fail(Code::not_owner, "Only an operator moves other owners' leases. Use an operator's credential.");
 }
 
-// The rows behind the one that the cursor names: by path, and among those of one path behind that lease.
+// Those up to the one that the cursor names. If that is gone, others of its path come again: none is missed.
 std::size_t rows_before(const Board& board, const std::string& cursor) {
   const auto bar = cursor.rfind('|');
   const std::string path = cursor.substr(0, bar);
@@ -147,7 +147,7 @@ std::size_t rows_before(const Board& board, const std::string& cursor) {
     if (board.rows[i].lease.id.text == id) return i + 1;
   }
   const auto after =
-      std::ranges::find_if(board.rows, [&](const BoardRow& row) { return row.lease.path > path; });
+      std::ranges::find_if(board.rows, [&](const BoardRow& row) { return row.lease.path >= path; });
   return static_cast<std::size_t>(after - board.rows.begin());
 }
 
@@ -177,14 +177,14 @@ Work acquire(Exchange& exchange) {
   const auto preferred = preferred_wait(exchange.request.header("prefer"));
   if (preferred && !request->wait) request->wait = *preferred;
   const bool waits = preferred || until == "decided";
-  const auto process = request->caller.holder.process;
+  const Holder holder = request->caller.holder;
   auto waiter = std::make_shared<Waiter>(exchange.manager, *std::move(request),
                                          waits               ? Waiter::Until::decided
                                          : until == "queued" ? Waiter::Until::queued_as_profile
                                                              : Waiter::Until::queued);
   return {
       .waiter = waiter,
-      .process = process,
+      .holder = holder,
       .respond = [waiter, preferred, render = grant(exchange, 201)]() -> Response {
         const auto answer = waiter->take_answer();
         Response response = answer ? render(*answer) : problem(answer.error());

@@ -60,7 +60,7 @@ Work events(Exchange& exchange) {
     EventStream stream = {.after = after->value_or(0), .is_resumed = after->has_value()};
     if (const auto last = request.header("last-event-id"); !last.empty()) {
       const auto read = std::from_chars(last.data(), last.data() + last.size(), stream.after);
-      if (read.ec != std::errc())
+      if (read.ec != std::errc() || read.ptr != last.data() + last.size())
         return refuse({Code::invalid_argument, "Last-Event-ID has to be a number."});
       stream.is_resumed = true;
     }

@@ -195,7 +195,7 @@ Work gate(Exchange& exchange) {
   Work work = ask(
       exchange, [request = *request](LeaseManager& manager) { return manager.gate(request); },
       [](const GateAnswer& answer) { return render(answer); });
-  work.process = request->wanted.caller.holder.process;
+  work.holder = request->wanted.caller.holder;
   return work;
 }
 

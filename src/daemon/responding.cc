@@ -190,7 +190,7 @@ Result<Work> prepare(ServerState& server, const Request& request, const Match& f
                        .workspace = workspace.empty() ? server.services.default_workspace() : workspace,
                        .captured = found.captured};
   Work work = found.route->handle(exchange);
-  if (work.process) watch_process(server, *work.process, *manager);
+  if (work.holder) watch_process(server, *work.holder, *manager);
   return work;
 }
 

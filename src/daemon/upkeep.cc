@@ -16,6 +16,8 @@ using namespace std::chrono_literals;
 constexpr auto kEvery = 1s;
 // Others get their turn between two steps: some milliseconds each.
 constexpr std::size_t kSweptAtOnce = 200;
+// Of a workspace that is new here.
+constexpr std::size_t kNewestMost = 10'000;
 // Counting takes at most one part in so many of the time.
 constexpr int kCountShare = 50;
 
@@ -56,7 +58,7 @@ asio::awaitable<void> Upkeep::watch_holders() {
   co_await run_on(server_.reader, job);
   if (!board) co_return;
   for (const BoardRow& row : board->rows) {
-    if (row.live && row.lease.holder.process) watch_process(server_, *row.lease.holder.process, **manager);
+    if (row.live) watch_process(server_, row.lease.holder, **manager);
   }
 }
 
@@ -122,18 +124,22 @@ asio::awaitable<void> Upkeep::count_events(const std::string& workspace, LeaseMa
   // At first what happened since the server was started.
   HistoryQuery query;
   const auto known = counted_.find(workspace);
-  if (known == counted_.end()) {
-    query.since = started_;
+  const bool first = known == counted_.end();
+  if (first) {
+    query.limit = kNewestMost;
   } else {
     query.after = known->second;
   }
   Result<std::vector<Event>> events;
   Task job = [&] { events = manager.history(query); };
   co_await run_on(server_.reader, job);
-  if (!events || events->empty()) co_return;
+  if (!events) co_return;
+  std::uint64_t& counted = counted_[workspace];
+  if (events->empty()) co_return;
+  counted = events->back().sequence;
+  if (first) std::erase_if(*events, [this](const Event& event) { return event.wall < started_; });
   server_.metrics.happened(*events);
   for (const Event& event : *events) highest_ = std::max(highest_, event.token);
-  counted_[workspace] = events->back().sequence;
 }
 
 asio::awaitable<void> Upkeep::forget(const std::string& workspace, LeaseManager& manager) {

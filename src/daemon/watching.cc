@@ -10,18 +10,20 @@ namespace {
 // them.
 constexpr std::size_t kWatchedMost = 4'096;
 
-void reclaim(ServerState& server, const std::set<LeaseManager*>& managers) {
-  for (LeaseManager* const manager : managers) {
-    server.writer.submit({.call = [swept = manager] { std::ignore = swept->sweep(true); },
+void reclaim(ServerState& server, const std::map<LeaseManager*, std::set<Owner>>& bereaved) {
+  for (const auto& [manager, owners] : bereaved) {
+    server.writer.submit({.call = [manager, owners] { std::ignore = manager->reclaim(owners); },
                           .done = [](const Result<void>&) {}});
   }
 }
 
 }  // namespace
 
-void watch_process(ServerState& server, const Process& process, LeaseManager& manager) {
+void watch_process(ServerState& server, const Holder& holder, LeaseManager& manager) {
+  if (!holder.process) return;
+  const Process& process = *holder.process;
   if (const auto known = server.watched.find(process); known != server.watched.end()) {
-    known->second.managers.insert(&manager);
+    known->second.owners[&manager].insert(holder.owner);
     return;
   }
   if (server.is_stopping || server.watched.size() >= kWatchedMost) return;
@@ -29,13 +31,14 @@ void watch_process(ServerState& server, const Process& process, LeaseManager& ma
   if (fd < 0) return;
   ServerState::Watched& watched =
       server.watched
-          .emplace(process, ServerState::Watched{asio::posix::stream_descriptor(server.io, fd), {&manager}})
+          .emplace(process, ServerState::Watched{asio::posix::stream_descriptor(server.io, fd),
+                                                 {{&manager, {holder.owner}}}})
           .first->second;
   watched.death.async_wait(asio::posix::stream_descriptor::wait_read,
                            [&server, process](const boost::system::error_code& failed) {
                              if (failed) return;
                              const auto ended = server.watched.extract(process);
-                             if (!ended.empty()) reclaim(server, ended.mapped().managers);
+                             if (!ended.empty()) reclaim(server, ended.mapped().owners);
                            });
 }
 

@@ -11,11 +11,6 @@ namespace {
 // Other processes may write to the same store, and wait for as long as a batch takes.
 constexpr std::size_t kBatchMost = 256;
 
-void run_alone(Store& store, const Job& job, Result<void>& committed) {
-  if (job.undo) job.undo();
-  committed = store.together(job.call);
-}
-
 }  // namespace
 
 Worker::Worker(Store& store, Options options) : store_(store), options_(std::move(options)) {
@@ -71,11 +66,13 @@ void Worker::run(std::vector<Job> batch) {
   const bool kept = all || all.error().code == Code::outcome_unknown;
   if (options_.end) options_.end(kept);
   if (!kept) {
-    // One of them could not be done, and took the others with it: so each by itself.
-    for (std::size_t i = 0; i < batch.size(); ++i) {
+    // One of them could not be done, and took the others with it: so each by itself, and as one who is not
+    // in a group. On a full disk the store then makes room for who gives back.
+    for (const Job& job : batch) {
       if (options_.begin) options_.begin();
-      run_alone(store_, batch[i], committed[i]);
-      if (options_.end) options_.end(committed[i].has_value());
+      if (job.undo) job.undo();
+      job.call();
+      if (options_.end) options_.end(true);
     }
   } else {
     std::ranges::fill(committed, all);

@@ -56,13 +56,18 @@ SweepStep sweep(Transaction& transaction, const Context& context, std::size_t li
   return {record_lapsed(ledger, std::move(due.leases), std::move(due.tickets)), more};
 }
 
-Suspects find_dead(View& view, const Context& context) {
+Suspects find_dead(View& view, const Context& context, const std::set<Owner>& owners) {
+  std::vector<Filter> filters(owners.empty() ? 1 : 0);
+  for (const Owner& owner : owners)
+    filters.push_back({.agent_id = owner.agent_id, .session_id = owner.session_id});
   Suspects suspects;
-  for (const Lease& lease : view.leases({})) {
-    if (lapse(lease, view.now(), context) != EndCause::none) suspects.leases.push_back(lease.id);
-  }
-  for (const Ticket& ticket : view.tickets({})) {
-    if (lapse(ticket, view.now(), context) != EndCause::none) suspects.tickets.push_back(ticket.id);
+  for (const Filter& filter : filters) {
+    for (const Lease& lease : view.leases(filter)) {
+      if (lapse(lease, view.now(), context) != EndCause::none) suspects.leases.push_back(lease.id);
+    }
+    for (const Ticket& ticket : view.tickets(filter)) {
+      if (lapse(ticket, view.now(), context) != EndCause::none) suspects.tickets.push_back(ticket.id);
+    }
   }
   return suspects;
 }

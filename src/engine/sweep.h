@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "engine/context.h"
 #include "leasehold/calls.h"
 #include "store/store.h"
@@ -21,8 +23,9 @@ struct Suspects {
   std::vector<GroupId> tickets;
 };
 
-// Those whose owner may have died long before their time: looks at every active lease and pending ticket.
-Suspects find_dead(View& view, const Context& context);
+// Those whose owner may have died long before their time: looks at every active lease and pending ticket, or
+// if there are `owners`, only at theirs.
+Suspects find_dead(View& view, const Context& context, const std::set<Owner>& owners = {});
 
 // The same as sweep() for some.
 Swept sweep(Transaction& transaction, const Context& context, const Suspects& suspects);

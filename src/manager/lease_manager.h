@@ -84,8 +84,12 @@ class LeaseManager final : public Client {
 
   // Forgets what ended long ago, some of it at a time: leases and tickets after an hour, history after
   // `history_life`. Returns how many.
-  Result<void> sweep_dead(Swept& total);
+  Result<void> sweep_dead(Swept& total, const std::set<Owner>& owners = {});
   Result<std::size_t> forget(Duration history_life);
+
+  // sweep(true) for what these have, or wait for: one of their processes has died. Errors: those of the
+  // store.
+  Result<Swept> reclaim(const std::set<Owner>& owners);
 
   // One step of sweep(), for those who must not keep others from the store for long: looks at no more than
   // `limit` leases and waiting requests. True: there may be more.

@@ -16,8 +16,9 @@ using namespace std::chrono_literals;
 constexpr std::size_t kSweepBatch = 1'000;
 constexpr Duration kKeepEnded = 1h;
 
-// What a cleanup by the way may cost the one who does it.
+// What a cleanup by the way may cost the one who does it, and how many are swept at once then.
 constexpr Duration kCleanupTime = 100ms;
+constexpr std::size_t kCleanupBatch = 200;
 
 // So soon a change of the stored settings is noticed by those who run.
 constexpr Duration kSettingsLife = 5s;
@@ -73,11 +74,19 @@ Result<Swept> LeaseManager::sweep(bool dead_owners) {
   return total;
 }
 
+Result<Swept> LeaseManager::reclaim(const std::set<Owner>& owners) {
+  Swept total;
+  if (const auto dead = sweep_dead(total, owners); !dead) return fail(dead.error());
+  log_swept(options_.log, total);
+  return total;
+}
+
 // Looks at everything without being in anybody's way, and writes in small steps.
-Result<void> LeaseManager::sweep_dead(Swept& total) {
-  auto found = look<Suspects>(
-      {.workspace = workspace_},
-      [](View& view, const Context& context) -> Result<Suspects> { return find_dead(view, context); });
+Result<void> LeaseManager::sweep_dead(Swept& total, const std::set<Owner>& owners) {
+  auto found =
+      look<Suspects>({.workspace = workspace_}, [&](View& view, const Context& context) -> Result<Suspects> {
+        return find_dead(view, context, owners);
+      });
   if (!found) return fail(found.error());
   while (!found->leases.empty() || !found->tickets.empty()) {
     const Suspects some = {.leases = take_last(found->leases, kSweepBatch),
@@ -187,12 +196,17 @@ void LeaseManager::clean_up_if_due() {
   const auto claimed = claim_cleanup(*policy);
   // What goes wrong here is nobody's business: the next one tries again.
   if (!claimed || !*claimed) return;
-  std::ignore = sweep();
   // More than one batch, or what comes in would outgrow it; but the caller waits for this.
   const auto end = std::chrono::steady_clock::now() + kCleanupTime;
+  Swept swept;
   for (bool more = true; more && std::chrono::steady_clock::now() < end;) {
-    more = forget(policy->history_life).value_or(0) >= kSweepBatch;
+    more = sweep_some(kCleanupBatch, swept).value_or(false);
   }
+  log_swept(options_.log, swept);
+  bool more = true;
+  do {
+    more = forget(policy->history_life).value_or(0) >= kSweepBatch;
+  } while (more && std::chrono::steady_clock::now() < end);
 }
 
 // False: somebody else did it meanwhile.

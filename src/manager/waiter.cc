@@ -19,8 +19,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A bell can be lost with the machine that should have rung it; a waiter looks again by itself.
+// A bell can be lost with the machine that should have rung it; a waiter looks again by itself. Each look
+// reads the whole queue, so who stands far behind does it less often: those in front look for it. But it has
+// to show that it lives, within the time a policy gives it (waiter_silence).
 constexpr Duration kSafetyPoll = 1s;
+constexpr Duration kSafetyPollBehind = 10s;
+constexpr std::size_t kInFront = 10;
+
+Duration safety_poll(std::size_t position) {
+  return std::clamp(kSafetyPoll * static_cast<std::int64_t>(position / kInFront), kSafetyPoll,
+                    kSafetyPollBehind);
+}
 
 // A store that is restarted or busy is back soon; asking more often would only keep it busy.
 constexpr Duration kRetryPause = 200ms;
@@ -31,7 +40,7 @@ Duration time_to_next_look(const Queued& queued) {
   for (const Blocked& blocked : queued.blocked) {
     if (blocked.expires_at > queued.at) next = std::min(next, blocked.expires_at);
   }
-  return std::clamp(std::chrono::ceil<Duration>(next - queued.at), Duration(1), kSafetyPoll);
+  return std::clamp(std::chrono::ceil<Duration>(next - queued.at), Duration(1), safety_poll(queued.position));
 }
 
 // Enough to see who dies; should there be more, the safety poll finds out.

@@ -167,6 +167,19 @@ TEST_F(Api, ListsPageByPage) {
   EXPECT_EQ(pages, 3);
 }
 
+TEST_F(Api, APageMissesNothingWhenTheLastRowOfTheOneBeforeIsGone) {
+  serve();
+  for (const char* agent : {"ann", "bob", "cyd"}) acquire(agent, "/one", R"(,"mode":"shared")");
+  const auto page = ask("GET", "/v1/leases?limit=1").json();
+  const std::string id(page.at("leases").at(0).at("id").as_string());
+  ASSERT_EQ(ask("DELETE", "/v1/leases/" + id + "?agent_id=ann&session_id=s").status, 200);
+
+  const auto next =
+      ask("GET", "/v1/leases?limit=5&cursor=" + std::string(page.at("next_cursor").as_string())).json();
+
+  EXPECT_EQ(next.at("leases").as_array().size(), 2u) << next;
+}
+
 TEST_F(Api, TheGateDeniesOnceHaltsAndIsInstructed) {
   serve({"--set", "gate_retry=1s"});
   acquire("ann", "/a");
@@ -213,6 +226,13 @@ TEST_F(Api, TellsWhatHappensAsItHappens) {
   const std::string resumed = again.hear_until("\n\n");
   EXPECT_NE(resumed.find("event: acquired\n"), std::string::npos) << resumed;
   EXPECT_NE(resumed.find("\"path\":\"/c\""), std::string::npos) << resumed;
+
+  for (const char* wrong : {"12abc", "1.5", "-1"})
+    EXPECT_EQ(ask("GET", "/v1/events", {},
+                  std::string("Accept: text/event-stream\r\nLast-Event-ID: ") + wrong + "\r\n")
+                  .status,
+              400)
+        << wrong;
 
   Line lost(socket());
   lost.say(

@@ -318,8 +318,7 @@ std::vector<Event> SqliteTransaction::history(const HistoryQuery& query) {
   " AND (?4 IS NULL OR agent_id = ?4) AND (?5 IS NULL OR lease_id = ?5) AND (?6 IS NULL OR event_us >= ?6)" \
   " ORDER BY " order " LIMIT ?7"
 #define AT_PATH "INDEXED BY idx_lease_history_path WHERE workspace = ?2 AND file_path = ?3"
-// In their own order: without the plus SQLite takes all of the workspace's by another index and sorts them.
-#define ANYWHERE "WHERE +workspace = ?2 AND ?3 IS NULL"
+#define ANYWHERE "INDEXED BY idx_lease_history_workspace WHERE workspace = ?2 AND ?3 IS NULL"
   const bool oldest = query.oldest && query.limit > 0;
   const char* sql = query.path ? (oldest ? EVENTS(AT_PATH, "id") : EVENTS(AT_PATH, "id DESC"))
                                : (oldest ? EVENTS(ANYWHERE, "id") : EVENTS(ANYWHERE, "id DESC"));

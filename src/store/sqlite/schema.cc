@@ -303,7 +303,7 @@ CREATE TABLE session_locks (
     PRIMARY KEY (workspace, session_id, file_path, subtree)
 ) WITHOUT ROWID;
 )"},
-    {7, "007_sort_notices_by_owner", "What an owner has yet to be told, found without reading everybody's",
+    {7, "007_sort_by_owner_and_workspace", "Notices by owner, and history by workspace, each in its order",
      R"(
 ALTER TABLE notices RENAME TO notices_by_id;
 CREATE TABLE notices (
@@ -326,6 +326,10 @@ CREATE TABLE notices (
 INSERT INTO notices SELECT workspace, agent_id, session_id, id, cause, received, lease_id, file_path, token,
                            actor, reason, at_ns, at_us, drop_ns FROM notices_by_id;
 DROP TABLE notices_by_id;
+
+-- With the id, which is behind every index of this table.
+DROP INDEX idx_lease_history_age;
+CREATE INDEX idx_lease_history_workspace ON lease_history(workspace);
 )"},
 };
 

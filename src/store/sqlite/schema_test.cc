@@ -169,7 +169,7 @@ TEST_F(SchemaTest, EveryStepIsRecorded) {
       "4|004_create_migration_tracking_table|success|NULL|1|1\n"
       "5|005_add_what_leases_need|success|NULL|1|1\n"
       "6|006_add_sessions|success|NULL|1|1\n"
-      "7|007_sort_notices_by_owner|success|NULL|1|1\n");
+      "7|007_sort_by_owner_and_workspace|success|NULL|1|1\n");
   EXPECT_EQ(sql("PRAGMA user_version; PRAGMA application_id; PRAGMA journal_mode"),
             fmt::format("{}\n{}\nwal\n", sqlite::latest_version(), sqlite::kApplicationId));
 }
@@ -416,7 +416,9 @@ TEST_F(SchemaTest, NoticesOfAFileThatFoundThemByIdAreStillTold) {
                 "CREATE INDEX idx_notices_owner ON notices(workspace, agent_id, session_id);"
                 "INSERT INTO notices SELECT id, workspace, agent_id, session_id, cause, received, lease_id,"
                 " file_path, token, actor, reason, at_ns, at_us, drop_ns FROM later;"
-                "DROP TABLE later; DELETE FROM migrations WHERE version = 7; PRAGMA user_version = 6"),
+                "CREATE INDEX idx_lease_history_age ON lease_history(workspace, event_us);"
+                "DROP TABLE later; DROP INDEX idx_lease_history_workspace; DELETE FROM migrations WHERE "
+                "version = 7; PRAGMA user_version = 6"),
             "");
 
   look(*place.open(), [&](View& view) { EXPECT_EQ(view.notices(ann()), std::vector{notice}); });

@@ -91,5 +91,21 @@ TEST_F(Work, DoesNotGrowWithWhatOthersHave) {
   }
 }
 
+TEST_F(Work, DoesNotGrowWithTheHistoryOfOtherWorkspaces) {
+  const auto look_around = [&] {
+    steps = 0;
+    look(*store, [](View& view) { EXPECT_TRUE(view.history({}).empty()); }, "quiet");
+    return steps;
+  };
+  add_others(10, 40);
+  look_around();
+  const std::int64_t among_few = look_around();
+  EXPECT_GT(among_few, 0);
+
+  add_others(40, 2'000);
+
+  EXPECT_LE(look_around(), among_few + 20);
+}
+
 }  // namespace
 }  // namespace leasehold

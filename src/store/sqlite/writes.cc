@@ -367,9 +367,11 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
   connection_.query("DELETE FROM session_locks WHERE workspace = ? AND drop_us <= ?")
       .bind_all(workspace_, to_column(wall_))
       .run();
+  // The oldest are in front, but for what was written while a clock was wrong: so it looks a little further.
   remove(
-      "DELETE FROM lease_history WHERE id IN (SELECT id FROM lease_history INDEXED BY idx_lease_history_age"
-      " WHERE workspace = ? AND event_us < ? ORDER BY event_us LIMIT ?)",
+      "DELETE FROM lease_history WHERE id IN (SELECT id FROM (SELECT id, event_us FROM lease_history INDEXED "
+      "BY"
+      " idx_lease_history_workspace WHERE workspace = ? ORDER BY id LIMIT 10000) WHERE event_us < ? LIMIT ?)",
       to_column(history_before));
   return forgotten;
 }
