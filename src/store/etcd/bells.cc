@@ -51,11 +51,11 @@ void Bells::stop() {
 }
 
 // Under the mutex.
-void Bells::ask_to_watch(std::int64_t watch, const std::string& key) {
+void Bells::ask_to_watch(std::int64_t watch, const GroupId& ticket) {
   if (stream_ == nullptr) return;  // Asked for when there is one.
   pb::WatchRequest request;
   pb::WatchCreateRequest& create = *request.mutable_create_request();
-  create.set_key(key);
+  create.set_key(bell_key(cluster_.address().prefix, ticket));
   create.set_watch_id(watch);
   create.add_filters(pb::WatchCreateRequest::NODELETE);
   stream_->Write(request);  // If it cannot be written reading fails too, and all begins anew.
@@ -80,9 +80,9 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
     running_ = true;
   }
   const std::int64_t watch = ++last_watch_;
-  listeners_[watch] = {.key = bell_key(cluster_.address().prefix, ticket), .fd = fd};
+  listeners_[watch] = {.ticket = ticket, .fd = fd};
   auto bell = std::make_unique<EtcdBell>(shared_from_this(), watch, fd);
-  ask_to_watch(watch, listeners_[watch].key);
+  ask_to_watch(watch, ticket);
   const bool confirmed = changed_.wait_for(lock, cluster_.timeout(),
                                            [&] { return stopping_ || listeners_[watch].is_confirmed; });
   lock.unlock();
@@ -95,7 +95,10 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
 
 void Bells::close(std::int64_t watch) {
   const std::lock_guard lock(mutex_);
-  listeners_.erase(watch);
+  if (const auto found = listeners_.find(watch); found != listeners_.end()) {
+    if (!stopping_) rings_.forget(found->second.ticket);
+    listeners_.erase(found);
+  }
   if (stream_ == nullptr) return;
   pb::WatchRequest request;
   request.mutable_cancel_request()->set_watch_id(watch);
@@ -107,7 +110,7 @@ void Bells::open_stream(const Member& member, grpc::ClientContext& context) {
   stream_ = member.watch->Watch(&context);
   context_ = &context;
   if (stopping_) context.TryCancel();
-  for (auto& [watch, listener] : listeners_) ask_to_watch(watch, listener.key);
+  for (auto& [watch, listener] : listeners_) ask_to_watch(watch, listener.ticket);
 }
 
 void Bells::serve() {
@@ -152,7 +155,12 @@ void Bells::hear(const pb::WatchResponse& message) {
     listener.is_confirmed = true;
     changed_.notify_all();
   }
-  if (message.events_size() > 0) eventfd_write(listener.fd, 1);
+  if (message.events_size() == 0) return;
+  const pb::KeyValue& rung = message.events(message.events_size() - 1).kv();
+  Ring ring = ring_from(rung.value());
+  ring.revision = rung.mod_revision();
+  rings_.note(listener.ticket, std::move(ring));
+  eventfd_write(listener.fd, 1);
 }
 
 }  // namespace leasehold::etcd

@@ -10,11 +10,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "store/etcd/cluster.h"
 #include "store/etcd/member.h"
+#include "store/etcd/rings.h"
 #include "store/store.h"
 
 namespace leasehold::etcd {
@@ -22,7 +22,7 @@ namespace leasehold::etcd {
 // Thread-safe. One stream and one thread serve all bells of a store, from the first listen() on.
 class Bells : public std::enable_shared_from_this<Bells> {
  public:
-  explicit Bells(const Cluster& cluster) : cluster_(cluster) {}
+  Bells(const Cluster& cluster, Rings& rings) : cluster_(cluster), rings_(rings) {}
   ~Bells();
   Bells(const Bells&) = delete;
   Bells& operator=(const Bells&) = delete;
@@ -38,7 +38,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
   using Stream = grpc::ClientReaderWriter<pb::WatchRequest, pb::WatchResponse>;
   class EtcdBell;
   struct Listener {
-    std::string key;
+    GroupId ticket;
     int fd = -1;
     bool is_confirmed = false;
   };
@@ -47,9 +47,10 @@ class Bells : public std::enable_shared_from_this<Bells> {
   void serve();
   void open_stream(const Member& member, grpc::ClientContext& context);
   void hear(const pb::WatchResponse& message);
-  void ask_to_watch(std::int64_t watch, const std::string& key);
+  void ask_to_watch(std::int64_t watch, const GroupId& ticket);
 
   const Cluster& cluster_;
+  Rings& rings_;
   std::thread thread_;
 
   std::mutex

@@ -59,6 +59,9 @@ std::vector<pb::Compare> Basis::compares(std::int64_t revision, std::size_t most
     for (const auto& [key, mod_revision] : keys_) found.push_back(exactly(key, mod_revision));
   }
   for (const KeyRange& range : ranges) found.push_back(not_after(range, revision));
+  if (found.size() + fleeting_.size() <= most) {
+    for (const auto& [key, mod_revision] : fleeting_) found.push_back(exactly(key, mod_revision));
+  }
   return found;
 }
 
@@ -81,6 +84,7 @@ std::vector<pb::RequestOp> Changes::ops(std::int64_t guard_lease) const {
   };
   for (const auto& [key, value] : puts_) add_put(key, value.value, value.lease);
   for (const auto& [key, end] : deletes_) {
+    if (puts_.contains(key)) continue;  // Another one stands there now, with all that belongs to it.
     pb::DeleteRangeRequest& erased = *all.emplace_back().mutable_request_delete_range();
     erased.set_key(key);
     erased.set_range_end(end);

@@ -19,6 +19,15 @@ class Basis {
   void add(const KeyRange& range) { ranges_.insert(range); }
   // One key; 0: it does not exist.
   void add(const std::string& key, std::int64_t mod_revision) { keys_.emplace(key, mod_revision); }
+  // The same for a key that etcd itself may drop, if there is room: it is also in a range.
+  void add_fleeting(const std::string& key, std::int64_t mod_revision) {
+    fleeting_.emplace(key, mod_revision);
+  }
+
+  // Whether a commit says that all of it is as it was read. A range with an empty end is one key.
+  bool has(const KeyRange& range) const {
+    return range.second.empty() ? keys_.contains(range.first) : ranges_.contains(range);
+  }
 
   // As comparisons with what was there at `revision`, at most `most`. If there are more, neighbouring ranges
   // become one: then changes in between count as conflicts too.
@@ -27,6 +36,7 @@ class Basis {
  private:
   std::set<KeyRange> ranges_;
   std::map<std::string, std::int64_t> keys_;
+  std::map<std::string, std::int64_t> fleeting_;
 };
 
 class Changes {
@@ -40,7 +50,7 @@ class Changes {
   void guard(const std::string& area) { guards_.insert(area); }
   bool needs_guards() const;
 
-  // In no particular order: no key is in two of them.
+  // In no particular order: no key is in two of them. What is put is not deleted.
   std::vector<pb::RequestOp> ops(std::int64_t guard_lease) const;
 
  private:

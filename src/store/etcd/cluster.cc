@@ -48,7 +48,6 @@ grpc::ChannelArguments arguments_for(const Address& address) {
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS,
                    2'000);  // Also how long one attempt to connect may take.
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // Meant for the web; a cluster is near.
   // A connection that went silent (a cut cable) is noticed by those who only listen.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);

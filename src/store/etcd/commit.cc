@@ -1,6 +1,8 @@
 // What a body changed, as one transaction of etcd's.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "store/etcd/failure.h"
 #include "store/etcd/transaction.h"
 
@@ -18,6 +20,9 @@ constexpr std::chrono::seconds kGuardSlack = 20s;
 constexpr std::chrono::seconds kOldestDecision = 20s;
 static_assert(kOldestDecision + kRequestLife + kRequestSlack < kGuardLife);
 
+// A stamp that is younger says as much.
+constexpr std::chrono::milliseconds kStampLife = 100ms;
+
 // Half of what etcd takes, so that as many operations find their place.
 std::size_t compares_max(int ops_max) { return static_cast<std::size_t>(ops_max) / 2 - 1; }
 
@@ -31,6 +36,10 @@ bool EtcdTransaction::has_changes() const {
 bool EtcdTransaction::commit() {
   if (!has_changes()) return true;
   Changes changes;
+  for (const LeaseId& id : changed_leases_) {
+    const KnownLease& known = known_leases_[id.text];
+    if (is_active(known.stored) && !stays(id)) names_at_[known.stored->path].erase(known.name);
+  }
   for (const LeaseId& id : changed_leases_) write_lease(changes, id);
   for (const GroupId& id : changed_tickets_) write_ticket(changes, id);
   write_others(changes);
@@ -43,7 +52,7 @@ bool EtcdTransaction::commit() {
     }
     return false;
   }
-  remember();
+  leave_hints();
   turn_bucket();
   return true;
 }
@@ -57,8 +66,34 @@ void EtcdTransaction::write_others(Changes& changes) {
     }
   }
   for (const std::string& area : changed_areas_) changes.guard(area);
-  if (shared_.options.clock == nullptr)
+  const bool is_stamped = stamp_ <= wall_ && wall_ - stamp_ < kStampLife;
+  if (shared_.options.clock == nullptr && !is_stamped)
     changes.put(stamp_key(shared_.prefix()), std::to_string(wall_.time_since_epoch().count()));
+}
+
+// What the one who waited under this ticket would look for.
+Ring EtcdTransaction::ring_of(const GroupId& ticket) {
+  Ring ring = {.ticket = tables_.ticket(ticket)};
+  if (!ring.ticket || ring.ticket->request.paths.empty()) return {};
+  const Owner& owner = ring.ticket->request.caller.holder.owner;
+  const std::string& path = ring.ticket->request.paths.front().path;
+  std::optional<Ticket> first;
+  for (Ticket& other : tables_.tickets_at({path, false})) {
+    if (!first || other.order < first->order) first = std::move(other);
+  }
+  if (first) ring.next = {path, Keys::owner_text(first->request.caller.holder.owner), first->leases};
+  for (const LeaseId& id : ring.ticket->leases) {
+    const std::optional<Lease> lease = tables_.lease(id);
+    if (is_active(lease)) ring.leases.push_back(*lease);
+  }
+  // It would look for notices, too.
+  const bool is_all = ring.leases.size() == ring.ticket->leases.size() && loaded_.contains(keys_.of(owner)) &&
+                      tables_.notices(owner).empty();
+  if (!is_all) {
+    ring.ticket.reset();
+    ring.leases.clear();
+  }
+  return ring;
 }
 
 bool EtcdTransaction::execute(Changes& changes) {
@@ -72,22 +107,25 @@ bool EtcdTransaction::execute(Changes& changes) {
 
   if (since_boot() - began_ > kOldestDecision) return false;
 
-  write_events(changes, slot.key.substr(slot.key.find("/request/") + 9) + "-" + slot.request);
+  const std::string first_event =
+      write_events(changes, slot.key.substr(slot.key.find("/request/") + 9) + "-" + slot.request);
   std::int64_t guard_lease = 0;
   if (!bells_.empty() || changes.needs_guards()) guard_lease = shared_.leases.borrow(kGuardLife, kGuardSlack);
   for (const GroupId& ticket : bells_)
-    changes.put(bell_key(shared_.prefix(), ticket), slot.request, guard_lease);
+    changes.put(bell_key(shared_.prefix(), ticket), to_text(ring_of(ticket)), guard_lease);
 
   std::vector<pb::RequestOp> ops = changes.ops(guard_lease);
-  ops.push_back(write_name(slot, slot.request));
+  const bool writes_name = needs_name(slot, first_event);
+  if (writes_name) ops.push_back(write_name(slot, slot.request));
   std::vector<pb::Compare> compares = basis_.compares(revision_, compares_max(shared_.options.max_txn_ops));
   compares.push_back(unchanged(slot));
   pb::TxnRequest request =
       transaction_of(std::move(compares), std::move(ops),
                      static_cast<std::size_t>(shared_.options.max_txn_ops), shared_.cluster->address());
-  *request.add_failure() = read_back(slot);
+  *request.add_failure() = read_back(slot.key);
 
   const std::chrono::nanoseconds sent = since_boot();
+  if (writes_name) slot.written = std::chrono::steady_clock::now();
   std::optional<pb::TxnResponse> response;
   try {
     response = shared_.cluster->write(request);
@@ -96,20 +134,56 @@ bool EtcdTransaction::execute(Changes& changes) {
     return false;
   }
   if (response && response->succeeded()) {
-    slot.mod_revision = response->header().revision();
+    committed_ = response->header().revision();
+    if (writes_name) slot.mod_revision = committed_;
   } else if (response) {
     const pb::RangeResponse& found = response->responses(0).response_range();
     slot.mod_revision = found.kvs_size() == 0 ? 0 : found.kvs(0).mod_revision();
     return false;
-  } else if (!shared_.requests.was_made(slot)) {
+  } else if ((committed_ = shared_.requests.made_at(slot)) == 0) {
     return false;
   }
-  committed_ = slot.mod_revision;
   shared_.freshness.note({.revision = committed_, .at = sent});
+  remember(request, sent);
   return true;
 }
 
-void EtcdTransaction::remember() {
+// Nobody changed what was read until this was committed, so all of it is known as of now.
+void EtcdTransaction::remember(const pb::TxnRequest& commit, std::chrono::nanoseconds sent) {
+  for (auto& [range, found] : read_) {
+    // These two change nothing that a decision rests on.
+    const bool is_clock =
+        range.first == stamp_key(shared_.prefix()) || range.first == base_key(shared_.prefix());
+    const bool is_known = basis_.has(range) || is_clock;
+    const bool is_changed = is_known && apply(commit, committed_, range, found);
+    const bool is_waited_in =
+        std::ranges::any_of(found.kvs(), [](const pb::KeyValue& kv) { return Keys::is_wait(kv.key()); });
+    if (!is_known || is_waited_in) {
+      shared_.memory.forget(range);  // Where somebody waits others are about to change things.
+    } else {
+      shared_.memory.keep({.range = std::move(range),
+                           .found = std::move(found),
+                           .from = is_clock     ? 0
+                                   : is_changed ? committed_
+                                                : revision_,
+                           .to = is_clock ? INT64_MAX : committed_,
+                           .at = sent});
+    }
+  }
+}
+
+void EtcdTransaction::note_granted(const std::vector<GroupId>& tickets) const {
+  for (const GroupId& id : tickets) {
+    const std::optional<Ticket> ticket = tables_.ticket(id);
+    if (!ticket || ticket->status != Status::active) continue;
+    for (const LeaseId& lease_id : ticket->leases) {
+      if (const auto lease = tables_.lease(lease_id))
+        shared_.hints.note(keys_.of(lease->holder.owner), *lease);
+    }
+  }
+}
+
+void EtcdTransaction::leave_hints() const {
   for (const LeaseId& id : changed_leases_) {
     if (const auto lease = tables_.lease(id)) shared_.hints.note(keys_.of(lease->holder.owner), *lease);
   }

@@ -20,7 +20,8 @@ using namespace std::chrono_literals;
 class EtcdStore final : public Store {
  public:
   EtcdStore(std::unique_ptr<Cluster> cluster, EtcdOptions options)
-      : shared_(std::move(cluster), std::move(options)), bells_(std::make_shared<Bells>(*shared_.cluster)) {}
+      : shared_(std::move(cluster), std::move(options)),
+        bells_(std::make_shared<Bells>(*shared_.cluster, shared_.rings)) {}
   EtcdStore(const EtcdStore&) = delete;
   EtcdStore& operator=(const EtcdStore&) = delete;
   // Bells that somebody still holds must not use the cluster any more.
@@ -80,7 +81,13 @@ Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Ca
   const bool names_paths =
       !footprint.scopes.empty() || !footprint.owners.empty() || !footprint.leases.empty();
   const bool is_look = !footprint.tickets.empty() && !footprint.gives_back;
-  Leftover leftover = {.may_be_old = writes && names_paths && !is_look};
+  const bool is_checked_first = writes && names_paths && !is_look;
+  Leftover leftover = {.may_be_old = is_checked_first, .may_be_recalled = is_checked_first};
+  if (!writes && footprint.tickets.size() == 1) {
+    // Whoever told of the ring has what was committed with it, and that is what is looked for.
+    leftover.ring = shared_.rings.take(footprint.tickets.front());
+    leftover.may_be_old = leftover.ring.has_value();
+  }
   for (int conflicts = 0; conflicts < shared_.options.attempts_max; ++conflicts) {
     if (conflicts > 1) backoff_.pause(conflicts);
     try {
@@ -89,12 +96,20 @@ Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Ca
       const Result<void> done = call(transaction);
       // What changes nothing is not checked by a commit: it has to rest on the latest.
       const bool is_checked = done && transaction.has_changes();
-      if (!std::exchange(leftover.may_be_old, false) || is_checked) {
-        if (!done) return done;
-        if (!writes || transaction.commit()) return {};
+      if (!writes) {
+        if (done) transaction.note_granted(footprint.tickets);
+        return done;
       }
+      if (!leftover.may_be_old || is_checked) {
+        if (!done) return done;
+        if (transaction.commit()) return {};
+      }
+      // What this process knew was old; what a member has may not be.
+      leftover.may_be_old = is_checked && transaction.was_recalled();
+      leftover.may_be_recalled = false;
     } catch (const Conflict&) {
-      leftover.may_be_old = false;
+      leftover.may_be_old = leftover.may_be_recalled = false;
+      leftover.ring.reset();
     } catch (const Failure& failure) {
       return fail(failure.error);
     }

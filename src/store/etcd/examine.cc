@@ -44,7 +44,10 @@ class Examination {
     request.set_key(all.first);
     request.set_range_end(all.second);
     const pb::RangeResponse found = shared_.cluster->range(request);
-    for (const pb::KeyValue& kv : found.kvs()) names_.insert(kv.key());
+    for (const pb::KeyValue& kv : found.kvs()) {
+      if (!is_named(kv, "at/", 'l')) continue;
+      if (const auto lease = record_from_json<Lease>(kv.value())) held_.emplace(lease->path, lease->id);
+    }
     for (const pb::KeyValue& kv : found.kvs()) examine(kv);
     examine_base(found.header().revision());
     return std::move(defects_);
@@ -59,17 +62,23 @@ class Examination {
     }
     if (name.starts_with("id/") && kv.value().starts_with('@')) {
       const LeaseId id{std::string(name.substr(3))};
-      if (!names_.contains(keys_.lease_at(kv.value().substr(1), id))) note(kv, "it leads nowhere");
+      if (!held_.contains({kv.value().substr(1), id})) note(kv, "it leads nowhere");
     }
-    const std::size_t nul = name.find('\0');
-    if (name.starts_with("of/") && nul != std::string_view::npos && name.substr(nul + 1).starts_with('a')) {
-      const LeaseId id{std::string(name.substr(nul + 2))};
-      if (!names_.contains(keys_.lease_at(kv.value(), id))) note(kv, "it leads nowhere");
+    if (is_named(kv, "of/", 'a')) {
+      const auto [id, path] = Keys::owned_lease(name.substr(name.find('\0') + 1), kv.value());
+      if (!held_.contains({path, id})) note(kv, "it leads nowhere");
     }
     if (name.starts_with("at/")) {
       if (const auto lease = record_from_json<Lease>(kv.value()))
         highest_ = std::max(highest_, lease->token.value);
     }
+  }
+
+  // In an area of this kind, under such a name.
+  bool is_named(const pb::KeyValue& kv, std::string_view area, char kind) const {
+    const std::string_view name = std::string_view(kv.key()).substr(keys_.root().size());
+    const std::size_t nul = name.find('\0');
+    return name.starts_with(area) && nul != std::string_view::npos && name.substr(nul + 1).starts_with(kind);
   }
 
   // Deletes it, unless somebody wrote it meanwhile.
@@ -117,7 +126,7 @@ class Examination {
   Shared& shared_;
   const Keys& keys_;
   const bool repair_;
-  std::set<std::string> names_;
+  std::set<std::pair<std::string, LeaseId>> held_;  // By path.
   std::uint64_t highest_ = 0;
   std::vector<Defect> defects_;
 };

@@ -136,9 +136,10 @@ std::size_t EtcdTransaction::forget_history(WallTime before, std::size_t limit) 
   return old.size();
 }
 
-void EtcdTransaction::write_events(Changes& changes, const std::string& request) {
+// Returns the key of the first, or nothing.
+std::string EtcdTransaction::write_events(Changes& changes, const std::string& request) {
   for (const std::string& key : trimmed_) changes.erase(key);
-  if (events_.empty()) return;
+  if (events_.empty()) return {};
   if (events_.size() > kEventsInCommit) {
     throw Failure{
         {Code::limit_exceeded,
@@ -148,6 +149,7 @@ void EtcdTransaction::write_events(Changes& changes, const std::string& request)
   const std::string prefix = keys_.bucket(bucket_) + request;
   for (std::size_t i = 0; i < events_.size(); ++i)
     changes.put(fmt::format("{}-{}", prefix, i), to_json(events_[i]));
+  return prefix + "-0";
 }
 
 // Looks now and then whether the bucket is full. If so the next one begins, and the oldest goes. If this

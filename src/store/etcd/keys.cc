@@ -33,6 +33,24 @@ std::string Keys::member(std::string area, char kind, std::string_view name) {
   return area;
 }
 
+std::pair<std::string, std::string> Keys::lease_of(const Owner& owner, const LeaseId& id,
+                                                   std::string_view path, std::string_view name) const {
+  if (name == id.text) return {member(of(owner), 'a', id.text), std::string(path)};
+  return {member(member(of(owner), 'a', path), 'l', name), id.text};
+}
+
+std::pair<LeaseId, std::string> Keys::owned_lease(std::string_view in_area, const std::string& value) {
+  const std::string_view rest = in_area.substr(1);
+  const std::size_t nul = rest.find('\0');
+  if (nul == std::string_view::npos) return {LeaseId{std::string(rest)}, value};
+  return {LeaseId{value}, std::string(rest.substr(0, nul))};
+}
+
+bool Keys::is_wait(std::string_view key) {
+  const std::string_view name = key.substr(std::min(key.find('\0'), key.size()));
+  return name.size() > 1 && (name[1] == 't' || name[1] == 'w');
+}
+
 std::string Keys::owner_text(const Owner& owner) {
   return percent_encoded(owner.session_id, '/') + "/" + percent_encoded(owner.agent_id, '/');
 }

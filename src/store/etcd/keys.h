@@ -26,10 +26,18 @@ class Keys {
 
   // The area of a path: who holds it (and, attached to a lease of etcd's, that it is still held), who waits.
   std::string at(std::string_view path) const { return named("at/", path); }
-  std::string lease_at(std::string_view path, const LeaseId& id) const {
-    return member(at(path), 'l', id.text);
+  // A lease has a name among those of its path: a number that is free, so that one key serves a path for
+  // ever. (etcd looks through the names of what was deleted, until it is compacted.) Or its id, if it was put
+  // there without knowing which are.
+  std::string lease_at(std::string_view path, std::string_view name) const {
+    return member(at(path), 'l', name);
   }
-  std::string presence(std::string_view path, const LeaseId& id) const { return lease_at(path, id) + '+'; }
+  std::string presence(std::string_view path, std::string_view name) const {
+    return lease_at(path, name) + '+';
+  }
+  KeyRange leases_at(std::string_view path) const {
+    return {member(at(path), 'l', {}), member(at(path), 'm', {})};
+  }
   std::string ticket_at(std::string_view path, const GroupId& id) const {
     return member(at(path), 't', id.text);
   }
@@ -37,9 +45,11 @@ class Keys {
   // The area of an owner: its leases, what the gate remembers of it, its notices, what it waits for.
   std::string of(const Owner& owner) const { return of(owner_text(owner)); }
   std::string of(std::string_view owner_text) const { return named("of/", owner_text); }
-  std::string lease_of(const Owner& owner, const LeaseId& id) const {
-    return member(of(owner), 'a', id.text);
-  }
+  // With a number the path is in the key and the id its value; with the id it is the other way round.
+  std::pair<std::string, std::string> lease_of(const Owner& owner, const LeaseId& id, std::string_view path,
+                                               std::string_view name) const;
+  // The id and the path of such a key; `in_area` is what follows the NUL.
+  static std::pair<LeaseId, std::string> owned_lease(std::string_view in_area, const std::string& value);
   std::string gate_of(const Owner& owner, std::string_view path) const {
     return member(of(owner), 'c', path);
   }
@@ -51,6 +61,8 @@ class Keys {
   KeyRange rest_of(const std::string& owner_area) const {
     return {member(owner_area, 'b', {}), area(owner_area).second};
   }
+  // What says that somebody waits, in either kind of area.
+  static bool is_wait(std::string_view key);
   // All owners of a session.
   std::string of_session(std::string_view session_id) const;
 

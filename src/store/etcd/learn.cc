@@ -43,12 +43,15 @@ void EtcdTransaction::learn_paths(const pb::RangeResponse& found) {
     const std::string_view name = name_in_area(kv.key());
     if (name.starts_with('l') && !name.ends_with('+')) {
       auto lease = record_from_json<Lease>(kv.value());
-      if (!lease || keys_.lease_at(lease->path, lease->id) != kv.key()) {
+      const std::string lease_name(name.substr(1));
+      if (!lease || keys_.lease_at(lease->path, lease_name) != kv.key()) {
         note_bad(kv.key(), "its value is not that lease");
         continue;
       }
+      known_leases_[lease->id.text].name = lease_name;
+      names_at_[lease->path].insert(lease_name);
       const bool is_present = i + 1 < found.kvs_size() && found.kvs(i + 1).key() == kv.key() + '+';
-      learn_lease(std::move(*lease), is_present, 0);
+      learn_lease(std::move(*lease), is_present ? found.kvs(i + 1).mod_revision() : 0, 0);
     } else if (name.starts_with('t')) {
       const GroupId id{std::string(name.substr(1))};
       if (kv.value().empty()) {
@@ -77,7 +80,7 @@ void EtcdTransaction::learn_lease_record(const pb::KeyValue& kv) {
     note_bad(kv.key(), "its value is not that lease");
     return;
   }
-  learn_lease(std::move(*lease), false, kv.mod_revision());
+  learn_lease(std::move(*lease), 0, kv.mod_revision());
 }
 
 void EtcdTransaction::learn_ticket_record(const pb::KeyValue& kv) {
@@ -89,15 +92,31 @@ void EtcdTransaction::learn_ticket_record(const pb::KeyValue& kv) {
   learn_ticket(std::move(*ticket), kv.mod_revision());
 }
 
+// All of one owner.
+void EtcdTransaction::learn_owner(const std::string& owner_area, const pb::RangeResponse& found) {
+  if (found.more()) {
+    found_owners_.push_back(owner_area);
+    return;
+  }
+  auto& owned = owned_[owner_area];
+  for (const pb::KeyValue& kv : found.kvs()) {
+    if (const std::string_view name = name_in_area(kv.key()); name.starts_with('a'))
+      owned.push_back(Keys::owned_lease(name, kv.value()));
+  }
+  held_[owner_area] = owned.size();
+  learn_of(found, loaded_.contains(leases_wanted(owner_area)));
+}
+
 // Of one owner, or several.
-void EtcdTransaction::learn_of(const pb::RangeResponse& found) {
+void EtcdTransaction::learn_of(const pb::RangeResponse& found, bool with_leases) {
   for (const pb::KeyValue& kv : found.kvs()) {
     const std::string_view name = name_in_area(kv.key());
     if (name.empty()) continue;
     const bool is_changed = changed_values_.contains(kv.key());
     const std::string rest(name.substr(1));
     if (name.starts_with('a')) {
-      if (!known_leases_.contains(rest)) found_paths_.push_back(kv.value());
+      const auto [id, path] = Keys::owned_lease(name, kv.value());
+      if (with_leases && !known_leases_.contains(id.text)) found_paths_.push_back(path);
     } else if (name.starts_with('w')) {
       if (!known_tickets_.contains(rest)) found_tickets_.push_back({rest});
     } else if (name.starts_with('n')) {
@@ -113,19 +132,22 @@ void EtcdTransaction::learn_of(const pb::RangeResponse& found) {
   }
 }
 
-void EtcdTransaction::learn_lease(Lease lease, bool is_present, std::int64_t mod_revision) {
+void EtcdTransaction::learn_lease(Lease lease, std::int64_t presence, std::int64_t mod_revision) {
   highest_token_ = std::max(highest_token_, lease.token.value);
   KnownLease& known = known_leases_[lease.id.text];
   known.is_new = false;
   known.mod_revision = std::max(known.mod_revision, mod_revision);
   if (known.stored) return;
   known.stored = lease;
-  known.is_present = is_present;
+  known.presence = presence;
   known.shown_expiry = lease.expires_at;
+  // What one member shows may be over, and no commit finds out.
+  if (lease.status == Status::active && !writes_ && leftover_.may_be_old && lease.expires_at <= now_)
+    throw Conflict();
   // Whether a lease goes on is for etcd to say, not for anybody's clock.
   if (lease.status == Status::active && shared_.options.clock == nullptr) {
     known.shown_expiry =
-        is_present ? std::max(lease.expires_at, now_ + kNotOverYet) : std::min(lease.expires_at, now_);
+        presence != 0 ? std::max(lease.expires_at, now_ + kNotOverYet) : std::min(lease.expires_at, now_);
   }
   if (known.is_changed) return;
   lease.expires_at = known.shown_expiry;

@@ -16,6 +16,9 @@ constexpr std::size_t kGuessedWaiters = 4;
 // A caller that gives back everything most often holds a file or two.
 constexpr std::size_t kGuessedLeases = 16;
 
+// An owner with more leases than that has them counted, and is read in two steps.
+constexpr int kOwnerAtOnce = 64;
+
 // What is known of the cluster from longer ago does not say whether an answer is old.
 constexpr std::chrono::seconds kFreshFor{10};
 
@@ -28,6 +31,21 @@ std::int64_t number(const pb::RangeResponse& found) {
 }
 
 }  // namespace
+
+// Tells the handlers what this process knows, if that is all they want.
+bool EtcdTransaction::recall(Round& round) {
+  if (revision_ != 0 || !leftover_.may_be_recalled) return false;
+  const std::optional<Recalled> known = shared_.memory.recall(round.ranges, began_ - kFreshFor);
+  if (!known) return false;
+  was_recalled_ = true;
+  revision_ = known->revision;
+  began_ = known->at;
+  for (std::size_t i = 0; i < round.ranges.size(); ++i) {
+    read_.emplace_back(KeyRange(round.ranges[i].key(), round.ranges[i].range_end()), known->found[i]);
+    round.handlers[i](known->found[i]);
+  }
+  return true;
+}
 
 // Sends the round and lets its handlers learn. The first answer also says at which revision all is read.
 void EtcdTransaction::run(Round& round) {
@@ -46,23 +64,32 @@ void EtcdTransaction::run(Round& round) {
       range.set_serializable(from_one);
       if (revision_ != 0) range.set_revision(revision_);
     }
-    const pb::TxnResponse response = shared_.cluster->read(request);
+    pb::TxnResponse response = shared_.cluster->read(request);
     if (revision_ == 0) revision_ = response.header().revision();
     if (is_first && from_one) {
-      if (revision_ < known.revision) throw Conflict();
+      if (revision_ < std::max(known.revision, leftover_.ring ? leftover_.ring->revision : 0))
+        throw Conflict();
       began_ = known.at;
     } else if (is_first) {
       shared_.freshness.note({.revision = revision_, .at = began_});
     }
-    for (std::size_t i = begin; i < end; ++i)
-      round.handlers[i](response.responses(static_cast<int>(i - begin)).response_range());
+    for (std::size_t i = begin; i < end; ++i) {
+      const int place = static_cast<int>(i - begin);
+      pb::RangeResponse& found = *response.mutable_responses(place)->mutable_response_range();
+      round.handlers[i](found);
+      if (!writes_) continue;
+      const pb::RangeRequest& asked = request.success(place).request_range();
+      read_.emplace_back(KeyRange(asked.key(), asked.range_end()), std::move(found));
+      shared_.memory.compare(read_.back().first, read_.back().second, began_);
+    }
   }
 }
 
 void EtcdTransaction::load(Round& round) {
   while (!round.empty()) {
-    run(round);
+    if (!recall(round)) run(round);
     round = {};
+    for (const std::string& area : std::exchange(found_owners_, {})) want_large_owner(round, area);
     for (const GroupId& id : std::exchange(found_tickets_, {})) want_ticket(round, id);
     for (const std::string& path : std::exchange(found_paths_, {})) want_path(round, path);
   }
@@ -73,8 +100,8 @@ void EtcdTransaction::load(Round& round) {
 void EtcdTransaction::want_clock(Round& round) {
   round.ask(stamp_key(shared_.prefix()), [this](const pb::RangeResponse& found) {
     const StoreClock* const clock = shared_.options.clock;
-    const WallTime stamp{WallTime::duration(number(found))};
-    wall_ = clock != nullptr ? clock->wall() : shared_.timeline.now(stamp);
+    stamp_ = WallTime(WallTime::duration(number(found)));
+    wall_ = clock != nullptr ? clock->wall() : shared_.timeline.now(stamp_);
     now_ = clock != nullptr ? clock->now() : Time(wall_.time_since_epoch());
   });
   if (!writes_) {
@@ -98,10 +125,10 @@ void EtcdTransaction::want_path(Round& round, const std::string& path) {
   round.ask(range, [this](const pb::RangeResponse& found) { learn_paths(found); });
 }
 
-// One lease of a path, where many may wait. Not a basis: whoever changes it makes the path one.
-void EtcdTransaction::want_lease_at(Round& round, const std::string& path, const LeaseId& id) {
-  const std::string record = keys_.lease_at(path, id);
-  round.ask(KeyRange(record, record + ','), [this](const pb::RangeResponse& found) { learn_paths(found); });
+// Who holds a path, where many may wait. Not a basis: whoever changes a lease makes its path one.
+void EtcdTransaction::want_leases_at(Round& round, const std::string& path) {
+  if (!is_first_time("held " + path)) return;
+  round.ask(keys_.leases_at(path), [this](const pb::RangeResponse& found) { learn_paths(found); });
 }
 
 void EtcdTransaction::want_scope(Round& round, const Scope& scope) {
@@ -158,18 +185,33 @@ void EtcdTransaction::want_owner(Round& round, const std::string& owner_area) {
   if (!is_first_time(owner_area)) return;
   basis_.add(area(owner_area));
   round
+      .ask(area(owner_area),
+           [this, owner_area](const pb::RangeResponse& found) { learn_owner(owner_area, found); })
+      .set_limit(kOwnerAtOnce);
+}
+
+// One that may have any number of leases: they are counted.
+void EtcdTransaction::want_large_owner(Round& round, const std::string& owner_area) {
+  round
       .ask(keys_.leases_of(owner_area),
            [this, owner_area](const pb::RangeResponse& found) {
              held_[owner_area] = static_cast<std::size_t>(found.count());
+             learn_of(found);
            })
-      .set_count_only(true);
+      .set_count_only(!loaded_.contains(leases_wanted(owner_area)));
   round.ask(keys_.rest_of(owner_area), [this](const pb::RangeResponse& found) { learn_of(found); });
 }
 
 void EtcdTransaction::want_leases_of(Round& round, const std::string& owner_area) {
+  if (!is_first_time(leases_wanted(owner_area))) return;
   want_owner(round, owner_area);
-  if (!is_first_time("leases " + owner_area)) return;
-  round.ask(keys_.leases_of(owner_area), [this](const pb::RangeResponse& found) { learn_of(found); });
+  if (const auto owned = owned_.find(owner_area); owned != owned_.end()) {
+    for (const auto& [id, path] : owned->second) {
+      if (!known_leases_.contains(id.text)) want_path(round, path);
+    }
+  } else if (held_.contains(owner_area)) {
+    round.ask(keys_.leases_of(owner_area), [this](const pb::RangeResponse& found) { learn_of(found); });
+  }
 }
 
 // All of all owners of a session.
@@ -196,12 +238,24 @@ void EtcdTransaction::want_waiters(Round& round) {
     if (is_pending(known.stored)) waiting.push_back(&*known.stored);
   }
   std::ranges::sort(waiting, {}, [](const Ticket* ticket) { return ticket->order; });
-  waiting.resize(std::min(waiting.size(), kGuessedWaiters));
+  // Behind one who writes nobody goes.
+  std::size_t going = 0;
+  while (going < std::min(waiting.size(), kGuessedWaiters) &&
+         waiting[going++]->request.mode == Mode::shared) {
+  }
+  waiting.resize(going);
   for (const Ticket* ticket : waiting) {
     for (const LeaseId& id : ticket->leases) want_lease(round, id);
     for (const WantedPath& wanted : ticket->request.paths) want_scope(round, wanted.scope());
     want_owner(round, keys_.of(ticket->request.caller.holder.owner));
   }
+}
+
+void EtcdTransaction::want_next(Round& round, const std::string& path) {
+  const NextInLine next = shared_.rings.take_next(path);
+  if (next.owner.empty()) return;
+  want_owner(round, keys_.of(next.owner));
+  for (const LeaseId& id : next.leases) want_lease(round, id);
 }
 
 void EtcdTransaction::ensure(const Scope& scope) {
@@ -220,18 +274,45 @@ void EtcdTransaction::ensure_nothing_is_new() {
   load(round);
 }
 
+// The grant that is looked for came with the ring. It was committed not long ago, and this process has
+// heard nothing of the cluster since.
+bool EtcdTransaction::was_told() {
+  const Known known = shared_.freshness.last();
+  const std::optional<Ring>& ring = leftover_.ring;
+  if (!ring || !ring->ticket || ring->ticket->status != Status::active) return false;
+  if (ring->revision < known.revision || began_ - known.at > kFreshFor) return false;
+  revision_ = ring->revision;
+  const StoreClock* const clock = shared_.options.clock;
+  wall_ = clock != nullptr ? clock->wall() : shared_.timeline.now(WallTime());
+  now_ = clock != nullptr ? clock->now() : Time(wall_.time_since_epoch());
+  loaded_.insert(keys_.ticket(ring->ticket->id));
+  loaded_.insert(keys_.of(ring->ticket->request.caller.holder.owner));
+  learn_ticket(*ring->ticket, ring->revision);
+  for (const Lease& lease : ring->leases) {
+    loaded_.insert(keys_.id(lease.id));
+    learn_lease(lease, ring->revision, 0);
+  }
+  return true;
+}
+
 void EtcdTransaction::begin(const Footprint& footprint) {
   began_ = since_boot();
+  if (was_told()) return;
   Round round;
   want_clock(round);
-  for (const Scope& scope : footprint.scopes) want_scope(round, scope);
+  for (const Scope& scope : footprint.scopes) {
+    want_scope(round, scope);
+    if (footprint.gives_back) want_next(round, scope.path);
+  }
   const bool names_no_lease = footprint.scopes.empty() && footprint.leases.empty();
   for (const Owner& owner : footprint.owners) {
     const std::string owner_area = keys_.of(owner);
     if (footprint.gives_back && names_no_lease) {
       want_leases_of(round, owner_area);
-      for (const std::string& path : shared_.hints.held_by(owner_area, kGuessedLeases))
+      for (const std::string& path : shared_.hints.held_by(owner_area, kGuessedLeases)) {
         want_scope(round, {path});
+        want_next(round, path);
+      }
     }
     want_owner(round, owner_area);
   }
@@ -243,8 +324,7 @@ void EtcdTransaction::begin(const Footprint& footprint) {
   for (const GroupId& id : footprint.tickets) {
     want_ticket(round, id);
     for (const LeaseId& lease : shared_.hints.leases_of(id)) {
-      if (const std::string path = shared_.hints.path_of(lease); !path.empty())
-        want_lease_at(round, path, lease);
+      if (const std::string path = shared_.hints.path_of(lease); !path.empty()) want_leases_at(round, path);
       want_lease(round, lease);
     }
   }

@@ -11,9 +11,21 @@ namespace {
 // A slot that idled may be gone with its lease; a new one is as good.
 constexpr std::chrono::seconds kIdleMax{10};
 
+// And one that is used is kept younger than that.
+constexpr std::chrono::seconds kWrittenFor{5};
+static_assert(kWrittenFor < kIdleMax && kIdleMax < kRequestLife);
+
 std::string cancelled(const RequestSlot& slot) { return "cancelled " + slot.request; }
 
 }  // namespace
+
+bool needs_name(RequestSlot& slot, std::string event) {
+  slot.event.clear();
+  const auto now = std::chrono::steady_clock::now();
+  if (event.empty() || slot.mod_revision == 0 || now - slot.written > kWrittenFor) return true;
+  slot.event = std::move(event);
+  return false;
+}
 
 pb::Compare unchanged(const RequestSlot& slot) {
   pb::Compare compare;
@@ -32,9 +44,9 @@ pb::RequestOp write_name(const RequestSlot& slot, const std::string& name) {
   return op;
 }
 
-pb::RequestOp read_back(const RequestSlot& slot) {
+pb::RequestOp read_back(const std::string& key) {
   pb::RequestOp op;
-  op.mutable_request_range()->set_key(slot.key);
+  op.mutable_request_range()->set_key(key);
   return op;
 }
 
@@ -44,7 +56,7 @@ RequestSlot Requests::take() {
   const std::lock_guard lock(mutex_);
   if (client_.empty()) client_ = fmt::format("{:x}", static_cast<std::uint64_t>(lease));
   RequestSlot slot;
-  if (!idle_.empty() && now - idle_.back().used < kIdleMax) {
+  if (!idle_.empty() && now - idle_.back().written < kIdleMax) {
     slot = std::move(idle_.back());
     idle_.pop_back();
   } else {
@@ -52,7 +64,6 @@ RequestSlot Requests::take() {
     slot.key = request_key(cluster_.address().prefix, client_, ++slots_);
   }
   slot.lease = lease;
-  slot.used = now;
   slot.request = fmt::format("{}", ++requests_);
   return slot;
 }
@@ -62,12 +73,20 @@ void Requests::give_back(RequestSlot slot) {
   idle_.push_back(std::move(slot));
 }
 
-bool Requests::was_made(RequestSlot& slot) const {
+std::int64_t Requests::made_at(RequestSlot& slot) const {
   pb::TxnRequest request;
   *request.add_compare() = unchanged(slot);
   *request.add_success() = write_name(slot, cancelled(slot));
-  *request.add_failure() = read_back(slot);
+  *request.add_failure() = read_back(slot.key);
+  if (!slot.event.empty()) {
+    pb::Compare& absent = *request.add_compare();
+    absent.set_key(slot.event);
+    absent.set_target(pb::Compare::CREATE);
+    absent.set_create_revision(0);
+    *request.add_failure() = read_back(slot.event);
+  }
   pb::TxnResponse response;
+  const auto sent = std::chrono::steady_clock::now();
   try {
     response = cluster_.read(request);
   } catch (const Failure& failure) {
@@ -79,13 +98,16 @@ bool Requests::was_made(RequestSlot& slot) const {
   }
   if (response.succeeded()) {
     slot.mod_revision = response.header().revision();
-    return false;
+    slot.written = sent;
+    return 0;
   }
   const auto& found = response.responses(0).response_range();
+  if (!slot.event.empty() && response.responses(1).response_range().kvs_size() == 1)
+    return response.responses(1).response_range().kvs(0).mod_revision();
   if (found.kvs_size() == 1) {
     slot.mod_revision = found.kvs(0).mod_revision();
-    if (found.kvs(0).value() == slot.request) return true;
-    if (found.kvs(0).value() == cancelled(slot)) return false;
+    if (found.kvs(0).value() == slot.request) return slot.mod_revision;
+    if (found.kvs(0).value() == cancelled(slot)) return 0;
   }
   throw Failure{
       {Code::outcome_unknown,

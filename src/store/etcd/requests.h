@@ -1,10 +1,11 @@
 // How it is found out whether a commit was made whose answer was lost.
 //
-// Every commit also writes its name into a key of its own process, provided that nobody wrote there since the
-// last one. If the answer is lost, the same key is written once more on the same condition: either that
-// succeeds, and then the commit will never be made, or the key has the commit's name, and then it was. The
-// key is attached to a lease of etcd's that ends soon: a commit that was delayed for longer (in a member that
-// was stopped) fails.
+// Every commit has the condition that a key of its own process is as it was. If the answer is lost, that key
+// is written on the same condition, and if what the commit would leave is not there: either that succeeds,
+// and then the commit will never be made, or it is there, and then it was. What a commit leaves is its first
+// event of history; one without any writes its name into the key. The key is written anew every few seconds
+// all the same: it is attached to a lease of etcd's that ends soon, so a commit that was delayed for longer
+// (in a member that was stopped) fails.
 #pragma once
 
 #include <chrono>
@@ -26,8 +27,9 @@ struct RequestSlot {
   std::string key;
   std::int64_t mod_revision = 0;  // 0: it does not exist.
   std::string request;            // The name of the commit under way.
+  std::string event;              // The key of its first event; empty: its name is written instead.
   std::int64_t lease = 0;         // Of etcd's.
-  std::chrono::steady_clock::time_point used;
+  std::chrono::steady_clock::time_point written;
 };
 
 // Thread-safe.
@@ -39,8 +41,8 @@ class Requests {
   RequestSlot take();
   void give_back(RequestSlot slot);
 
-  // True: the commit was made. False: it never will be. Throws Failure: outcome_unknown.
-  bool was_made(RequestSlot& slot) const;
+  // The revision of the commit; 0: it was not made and never will be. Throws Failure: outcome_unknown.
+  std::int64_t made_at(RequestSlot& slot) const;
 
  private:
   const Cluster& cluster_;
@@ -52,8 +54,10 @@ class Requests {
   std::vector<RequestSlot> idle_;
 };
 
+// Whether the commit under way, which writes this event first, writes its name as well.
+bool needs_name(RequestSlot& slot, std::string event);
 pb::Compare unchanged(const RequestSlot& slot);
 pb::RequestOp write_name(const RequestSlot& slot, const std::string& name);
-pb::RequestOp read_back(const RequestSlot& slot);
+pb::RequestOp read_back(const std::string& key);
 
 }  // namespace leasehold::etcd

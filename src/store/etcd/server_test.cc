@@ -103,6 +103,46 @@ TEST(EtcdServer, ALeaseThatEtcdEndedIsOverWhateverTheClockSays) {
   EXPECT_EQ(events[1].type, EventType::expired);
 }
 
+// etcd looks through the names of what was deleted, until it is compacted.
+TEST(EtcdServer, OneKeyServesAPathHoweverOftenItIsHeld) {
+  const std::string url = fresh_etcd_url();
+  EtcdClient client(url);
+  const auto held = [&] {
+    std::string keys = shared_etcd().etcdctl(
+        fmt::format("get --prefix --keys-only {}/w/{}/at//a", url.substr(url.rfind('/') + 1), kWorkspace));
+    std::erase(keys, '\0');
+    return keys.substr(keys.rfind("/at/") + 4);
+  };
+  for (int i = 0; i < 3; ++i) {
+    client.must_acquire(ann(), "/a");
+    EXPECT_EQ(held(), "/al0+\n\n");
+    ASSERT_TRUE(client.release(ann(), "/a"));
+  }
+
+  AcquireRequest request = EtcdClient::request(ann(), "/a");
+  request.mode = Mode::shared;
+  ASSERT_EQ(word_for(client.manager->acquire(request)), "granted");
+  request.caller.holder.owner = bob();
+  ASSERT_EQ(word_for(client.manager->acquire(request)), "granted");
+  EXPECT_EQ(held(), "/al1+\n\n");
+}
+
+// As older versions left it, and as one puts it that does not know which names are free.
+TEST(EtcdServer, ALeaseUnderItsOwnIdIsOneLikeOthers) {
+  EtcdClient client(fresh_etcd_url());
+  Lease lease = make_lease(1, "/a", ann());
+  lease.expires_at = Time(std::chrono::system_clock::now().time_since_epoch() + 1h);
+  put(client, lease);
+
+  EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "busy");
+  EXPECT_TRUE(client.manager->renew({.caller = {{.owner = ann()}}, .which = {.all = true}, .ttl = 1h}));
+  const auto released = client.manager->release({.caller = {{.owner = ann()}}, .which = {.all = true}});
+  ASSERT_TRUE(released);
+  EXPECT_EQ(released->outcomes.size(), 1u);
+  EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "granted");
+  EXPECT_TRUE(client.store->examine(kWorkspace, false)->empty());
+}
+
 TEST(EtcdServer, ManyPathsAreOneGrant) {
   EtcdClient client(fresh_etcd_url());
   AcquireRequest request = {.caller = {{.owner = ann()}}};

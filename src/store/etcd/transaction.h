@@ -20,7 +20,9 @@
 #include "store/etcd/freshness.h"
 #include "store/etcd/keys.h"
 #include "store/etcd/lease_pool.h"
+#include "store/etcd/memory.h"
 #include "store/etcd/requests.h"
+#include "store/etcd/rings.h"
 #include "store/etcd/round.h"
 #include "store/etcd/timeline.h"
 #include "store/hints.h"
@@ -46,6 +48,8 @@ struct Shared {
   Requests requests{*cluster, leases};
   Timeline timeline;
   Freshness freshness;
+  Memory memory;
+  Rings rings;
   Hints hints;
 
   const std::string& prefix() const { return cluster->address().prefix; }
@@ -58,6 +62,10 @@ struct Leftover {
   // A member may answer from what it has, without asking the others whether that is the latest. If it is not,
   // the commit fails; so this is for bodies that write, and until something was odd.
   bool may_be_old = false;
+  // The same for what this process itself knows.
+  bool may_be_recalled = false;
+  // The bell that is looked after has just rung.
+  std::optional<Ring> ring;
 };
 
 // Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
@@ -72,6 +80,10 @@ class EtcdTransaction final : public Transaction {
   // False: something changed that was read; nothing was written. Throws Failure.
   bool commit();
   bool has_changes() const;
+  // Others may have granted what these waited for: now this process holds it.
+  void note_granted(const std::vector<GroupId>& tickets) const;
+  // It rests on what this process knew, and nothing was asked for it at first.
+  bool was_recalled() const { return was_recalled_; }
 
   Time now() const override { return now_; }
   WallTime wall() const override { return wall_; }
@@ -114,8 +126,9 @@ class EtcdTransaction final : public Transaction {
  private:
   struct KnownLease {
     std::optional<Lease> stored;    // As it is in etcd.
+    std::string name;               // Its own among those of its path, if it is active there.
     Time shown_expiry;              // What the body saw instead of its expires_at.
-    bool is_present = false;        // etcd still has the key that says it is held.
+    std::int64_t presence = 0;      // Revision of the key that says it is held; 0: etcd dropped that.
     bool is_new = false;            // Written without having been read: taken for new until somebody asks.
     bool is_changed = false;        // By the body.
     std::int64_t mod_revision = 0;  // Of the record under its id, if that was read.
@@ -128,20 +141,25 @@ class EtcdTransaction final : public Transaction {
   };
 
   // load.cc
+  bool was_told();
+  bool recall(Round& round);
   void run(Round& round);
   void load(Round& round);  // Runs it, and what it leads to.
   bool is_first_time(std::string what) { return loaded_.insert(std::move(what)).second; }
   void want_clock(Round& round);
   void want_path(Round& round, const std::string& path);
-  void want_lease_at(Round& round, const std::string& path, const LeaseId& id);
+  void want_leases_at(Round& round, const std::string& path);
   void want_scope(Round& round, const Scope& scope);
   void want_lease(Round& round, const LeaseId& id);
   void want_ticket(Round& round, const GroupId& id);
   void want_owner(Round& round, const std::string& owner_area);
+  void want_large_owner(Round& round, const std::string& owner_area);
   void want_leases_of(Round& round, const std::string& owner_area);
+  static std::string leases_wanted(const std::string& owner_area) { return "leases " + owner_area; }
   void want_session(Round& round, const std::string& session_id);
   void want_new(Round& round);
   void want_waiters(Round& round);
+  void want_next(Round& round, const std::string& path);
   void want_latest() const;
   void want_all_paths(Round& round);
   void want_all_tickets(Round& round);
@@ -152,8 +170,9 @@ class EtcdTransaction final : public Transaction {
   void learn_paths(const pb::RangeResponse& found);
   void learn_lease_record(const pb::KeyValue& kv);
   void learn_ticket_record(const pb::KeyValue& kv);
-  void learn_of(const pb::RangeResponse& found);
-  void learn_lease(Lease lease, bool is_present, std::int64_t mod_revision);
+  void learn_owner(const std::string& owner_area, const pb::RangeResponse& found);
+  void learn_of(const pb::RangeResponse& found, bool with_leases = true);
+  void learn_lease(Lease lease, std::int64_t presence, std::int64_t mod_revision);
   void learn_ticket(Ticket ticket, std::int64_t mod_revision);
   void note_bad(const std::string& key, std::string_view why);
   std::optional<Lease> newest_in(const std::string& key, const std::function<bool(const Lease&)>& is_meant);
@@ -171,18 +190,22 @@ class EtcdTransaction final : public Transaction {
   std::vector<Event> events_after(std::uint64_t sequence, std::uint64_t bucket, bool& reached);
   std::optional<std::uint64_t> oldest_bucket();
   std::size_t forget_history(WallTime before, std::size_t limit);
-  void write_events(Changes& changes, const std::string& request);
+  std::string write_events(Changes& changes, const std::string& request);
   void turn_bucket();
 
   // commit.cc
   bool execute(Changes& changes);
-  void remember();
+  void remember(const pb::TxnRequest& commit, std::chrono::nanoseconds sent);
+  void leave_hints() const;
   void write_others(Changes& changes);
+  Ring ring_of(const GroupId& ticket);
 
   // write_leases.cc
   void write_lease(Changes& changes, const LeaseId& id);
   void write_ticket(Changes& changes, const GroupId& id);
   std::int64_t attached_to(const Lease& lease);
+  bool stays(const LeaseId& id);
+  std::string free_name(const std::string& path, const LeaseId& id);
 
   Shared& shared_;
   const Keys& keys_;
@@ -192,8 +215,10 @@ class EtcdTransaction final : public Transaction {
   std::chrono::nanoseconds began_{};  // As since_boot(): what is read is not older.
   std::int64_t revision_ = 0;         // Of all that is read. 0: nothing was read yet.
   std::int64_t committed_ = 0;        // The commit's own revision.
+  bool was_recalled_ = false;
   Time now_;
   WallTime wall_;
+  WallTime stamp_;          // The last one there is.
   std::uint64_t base_ = 0;  // Of tokens.
   std::uint64_t last_token_ = 0;
   std::uint64_t highest_token_ = 0;  // That was read.
@@ -202,14 +227,18 @@ class EtcdTransaction final : public Transaction {
   std::int64_t era_revision_ = 0;
 
   Basis basis_;
+  std::vector<std::pair<KeyRange, pb::RangeResponse>> read_;  // By one who writes.
   Tables tables_;
   std::unordered_set<std::string> loaded_;
   std::map<std::string, std::string> bad_;  // Keys that cannot be what we wrote, and why.
   std::unordered_map<std::string, KnownLease> known_leases_;
   std::unordered_map<std::string, KnownTicket> known_tickets_;
-  std::unordered_map<std::string, std::size_t> held_;               // By owner's area: how many are stored.
-  std::vector<std::string> found_paths_;                            // To load next.
-  std::vector<GroupId> found_tickets_;                              // The same.
+  std::unordered_map<std::string, std::set<std::string>> names_at_;  // Of leases, by path.
+  std::unordered_map<std::string, std::size_t> held_;                // By owner's area: how many are stored.
+  std::unordered_map<std::string, std::vector<std::pair<LeaseId, std::string>>> owned_;  // Which, with paths.
+  std::vector<std::string> found_owners_;  // To load next: areas that are too large to be read at once.
+  std::vector<std::string> found_paths_;   // To load next.
+  std::vector<GroupId> found_tickets_;     // The same.
   std::unordered_map<std::string, std::vector<std::string>> last_;  // Ids by area, oldest first.
 
   // What the body changed, in order.

@@ -25,6 +25,22 @@ std::int64_t EtcdTransaction::attached_to(const Lease& lease) {
   return shared_.leases.borrow(life, std::clamp<std::chrono::seconds>(life / 10, kLeastSlack, kMostSlack));
 }
 
+// Was held before and still is, in the same place.
+bool EtcdTransaction::stays(const LeaseId& id) {
+  const std::optional<Lease>& before = known_leases_[id.text].stored;
+  const std::optional<Lease> after = tables_.lease(id);
+  return is_active(before) && is_active(after) && before->path == after->path;
+}
+
+// A name that no lease of the path has. That nobody else takes it is for the basis to see to.
+std::string EtcdTransaction::free_name(const std::string& path, const LeaseId& id) {
+  if (!loaded_.contains("at " + path)) return id.text;
+  std::set<std::string>& taken = names_at_[path];
+  std::string name = "0";
+  for (int i = 1; !taken.insert(name).second; ++i) name = std::to_string(i);
+  return name;
+}
+
 void EtcdTransaction::write_lease(Changes& changes, const LeaseId& id) {
   const KnownLease& known = known_leases_[id.text];
   const std::optional<Lease>& before = known.stored;
@@ -37,13 +53,16 @@ void EtcdTransaction::write_lease(Changes& changes, const LeaseId& id) {
 
   if (was) {
     basis_.add(area(keys_.at(before->path)));  // Changes with each of its leases.
+    // But not when etcd ends one: what it ended is neither renewed nor released.
+    if (known.presence != 0) basis_.add_fleeting(keys_.presence(before->path, known.name), known.presence);
   } else if (known.is_new) {
     basis_.add(key, 0);
   } else if (before && after) {
     basis_.add(key, known.mod_revision);
   }
 
-  const bool same_place = was && is && before->path == after->path;
+  const bool same_place = stays(id);
+  const std::string name = same_place || !is ? known.name : free_name(after->path, id);
   if (!after) {
     changes.erase(key);
   } else if (!is) {
@@ -53,22 +72,25 @@ void EtcdTransaction::write_lease(Changes& changes, const LeaseId& id) {
   }
 
   if (was && !same_place) {
-    const std::string record = keys_.lease_at(before->path, id);
+    const std::string record = keys_.lease_at(before->path, known.name);
     changes.erase({record, record + ','});  // With its presence: comma comes after plus.
     changes.guard(keys_.at(before->path));
   }
   if (is) {
-    changes.put(keys_.lease_at(after->path, id), to_json(*after));
+    changes.put(keys_.lease_at(after->path, name), to_json(*after));
     if (!same_place || before->expires_at != after->expires_at)
-      changes.put(keys_.presence(after->path, id), {}, attached_to(*after));
+      changes.put(keys_.presence(after->path, name), {}, attached_to(*after));
   }
 
   const bool same_owner = was && is && before->holder.owner == after->holder.owner;
   if (was && !same_owner) {
-    changes.erase(keys_.lease_of(before->holder.owner, id));
+    changes.erase(keys_.lease_of(before->holder.owner, id, before->path, known.name).first);
     changes.guard(keys_.of(before->holder.owner));
   }
-  if (is && (!same_owner || !same_place)) changes.put(keys_.lease_of(after->holder.owner, id), after->path);
+  if (is && (!same_owner || !same_place)) {
+    auto [owned, value] = keys_.lease_of(after->holder.owner, id, after->path, name);
+    changes.put(owned, std::move(value));
+  }
 
   const auto last = [&](const Lease& lease) {
     return Keys::member(keys_.last(lease.holder.owner, lease.path), 'i', id.text);

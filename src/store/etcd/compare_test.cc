@@ -1,0 +1,205 @@
+// Whatever a body read must be as it was when its writes are committed: for each kind of record, somebody
+// else changes it in between, and the body has to run again.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "support/etcd_client.h"
+#include "support/etcd_cluster.h"
+
+namespace leasehold {
+namespace {
+
+struct Case {
+  const char* name;
+  Footprint footprint;
+  std::function<void(Transaction&)> before;  // What is there; nothing: nothing is.
+  std::function<void(Transaction&)> read;
+  std::function<void(Transaction&)> change;
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
+void must_do(EtcdClient& client, const std::function<void(Transaction&)>& what) {
+  const auto done =
+      client.store->transact({.workspace = kWorkspace}, [&](Transaction& transaction) -> Result<void> {
+        what(transaction);
+        return {};
+      });
+  ASSERT_TRUE(done) << done.error().message;
+}
+
+Lease ended(Lease lease) {
+  lease.status = Status::released;
+  lease.ended_by = EndCause::released;
+  return lease;
+}
+
+class EtcdCompare : public testing::TestWithParam<Case> {
+ protected:
+  // How often the body ran.
+  int run() {
+    EtcdClient first(url_);
+    EtcdClient second(url_);
+    if (GetParam().before) must_do(second, GetParam().before);
+    Footprint footprint = GetParam().footprint;
+    footprint.workspace = kWorkspace;
+    int runs = 0;
+    const auto done = first.store->transact(footprint, [&](Transaction& transaction) -> Result<void> {
+      GetParam().read(transaction);
+      if (++runs == 1) must_do(second, GetParam().change);
+      transaction.append(make_event(make_lease(99, "/elsewhere")));
+      return {};
+    });
+    EXPECT_TRUE(done) << done.error().message;
+    return runs;
+  }
+
+  const std::string url_ = fresh_etcd_url();
+};
+
+TEST_P(EtcdCompare, ABodyRunsAgainIfWhatItReadHasChanged) { EXPECT_EQ(run(), 2); }
+
+RateWindow window(std::size_t calls) {
+  return {.session_id = "s", .calls = calls, .ends_at = Time(std::chrono::hours(24 * 365 * 100))};
+}
+
+const Setting kSetting = {.key = "x", .value = "1", .type = "int"};
+
+const Case kCases[] = {
+    Case{"a lease that appears on a path",
+         {.scopes = {{"/a"}}},
+         nullptr,
+         [](Transaction& t) { t.leases_at({"/a"}); },
+         [](Transaction& t) { t.put(make_lease(1, "/a")); }},
+    Case{"a lease that ends on a path",
+         {.scopes = {{"/a"}}},
+         [](Transaction& t) { t.put(make_lease(1, "/a")); },
+         [](Transaction& t) { t.leases_at({"/a"}); },
+         [](Transaction& t) { t.put(ended(*t.lease(lease_id(1)))); }},
+    Case{"a lease on a directory above",
+         {.scopes = {{"/a/b/c"}}},
+         nullptr,
+         [](Transaction& t) { t.leases_at({"/a/b/c"}); },
+         [](Transaction& t) { t.put(make_lease(1, "/a")); }},
+    Case{"a lease below a directory",
+         {.scopes = {{"/a", true}}},
+         nullptr,
+         [](Transaction& t) { t.leases_at({"/a", true}); },
+         [](Transaction& t) { t.put(make_lease(1, "/a/b/c")); }},
+    Case{"a ticket that appears on a path",
+         {.scopes = {{"/a"}}},
+         nullptr,
+         [](Transaction& t) { t.tickets_at({"/a"}); },
+         [](Transaction& t) { t.put(make_ticket(1, {"/a"})); }},
+    Case{"a lease by its id that was absent",
+         {.leases = {lease_id(1)}},
+         nullptr,
+         [](Transaction& t) { t.lease(lease_id(1)); },
+         [](Transaction& t) { t.put(make_lease(1, "/a")); }},
+    Case{"an ended lease by its id",
+         {.leases = {lease_id(1)}},
+         [](Transaction& t) { t.put(ended(make_lease(1, "/a"))); },
+         [](Transaction& t) { t.lease(lease_id(1)); },
+         [](Transaction& t) {
+           Lease lease = ended(make_lease(1, "/a"));
+           lease.reason = "another";
+           t.lease(lease.id);
+           t.put(lease);
+         }},
+    Case{"a ticket by its id that was absent",
+         {.tickets = {group_id(1)}},
+         nullptr,
+         [](Transaction& t) { t.ticket(group_id(1)); },
+         [](Transaction& t) { t.put(make_ticket(1, {"/a"})); }},
+    Case{"a ticket by its id",
+         {.tickets = {group_id(1)}},
+         [](Transaction& t) { t.put(make_ticket(1, {"/a"})); },
+         [](Transaction& t) { t.ticket(group_id(1)); },
+         [](Transaction& t) {
+           Ticket ticket = *t.ticket(group_id(1));
+           ticket.status = Status::failed;
+           t.put(ticket);
+         }},
+    Case{"how many leases an owner has",
+         {.owners = {ann()}},
+         nullptr,
+         [](Transaction& t) { t.lease_count(ann()); },
+         [](Transaction& t) { t.put(make_lease(1, "/a", ann())); }},
+    Case{"that an owner has a lease less",
+         {.owners = {ann()}},
+         [](Transaction& t) { t.put(make_lease(1, "/a", ann())); },
+         [](Transaction& t) { t.lease_count(ann()); },
+         [](Transaction& t) { t.put(ended(*t.lease(lease_id(1)))); }},
+    Case{"an owner's notices",
+         {.owners = {ann()}},
+         nullptr,
+         [](Transaction& t) { t.notices(ann()); },
+         [](Transaction& t) { t.put(make_notice(1, make_lease(1, "/a", ann()))); }},
+    Case{"what the gate remembers",
+         {.owners = {ann()}},
+         nullptr,
+         [](Transaction& t) { t.contention(ann(), "/a"); },
+         [](Transaction& t) { t.put(make_contention(ann(), "/a", make_lease(1, "/a", bob()))); }},
+    Case{"the last lease of an owner on a path",
+         {},
+         nullptr,
+         [](Transaction& t) { t.last_lease(ann(), "/a"); },
+         [](Transaction& t) { t.put(ended(make_lease(1, "/a", ann()))); }},
+    Case{"an answer that was absent",
+         {},
+         nullptr,
+         [](Transaction& t) { t.answer(ann(), "key"); },
+         [](Transaction& t) { t.put(make_answer("key", {make_lease(1, "/a", ann())})); }},
+    Case{"an answer",
+         {},
+         [](Transaction& t) { t.put(make_answer("key", {make_lease(1, "/a", ann())})); },
+         [](Transaction& t) { t.answer(ann(), "key"); },
+         [](Transaction& t) { t.put(make_answer("key", {make_lease(2, "/a", ann())})); }},
+    Case{"the calls of a session",
+         {},
+         [](Transaction& t) { t.put(window(1)); },
+         [](Transaction& t) { t.rate_window("s"); },
+         [](Transaction& t) { t.put(window(2)); }},
+    Case{"the settings",
+         {},
+         nullptr,
+         [](Transaction& t) { t.settings(); },
+         [](Transaction& t) { t.put(kSetting); }},
+    Case{"a setting that is unset",
+         {},
+         [](Transaction& t) { t.put(kSetting); },
+         [](Transaction& t) { t.settings(); },
+         [](Transaction& t) { t.erase_setting(kSetting.stored_key()); }}};
+
+std::string name_of(const testing::TestParamInfo<Case>& one) {
+  std::string name = one.param.name;
+  for (char& c : name) {
+    if (c == ' ' || c == '\'') c = '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EtcdCompare, testing::ValuesIn(kCases), name_of);
+
+// The other side of it: nobody who did not read it has to run again.
+TEST(EtcdCompares, WhatWasNotReadMayChange) {
+  const std::string url = fresh_etcd_url();
+  EtcdClient first(url);
+  EtcdClient second(url);
+  int runs = 0;
+
+  const auto done = first.store->transact(
+      {.workspace = kWorkspace, .scopes = {{"/a"}}}, [&](Transaction& transaction) -> Result<void> {
+        transaction.leases_at({"/a"});
+        if (++runs == 1) must_do(second, [](Transaction& t) { t.put(make_lease(1, "/b")); });
+        transaction.put(make_lease(2, "/a"));
+        return {};
+      });
+
+  EXPECT_TRUE(done);
+  EXPECT_EQ(runs, 1);
+}
+
+}  // namespace
+}  // namespace leasehold
