@@ -151,23 +151,17 @@ bool EtcdTransaction::execute(Changes& changes) {
 // Nobody changed what was read until this was committed, so all of it is known as of now.
 void EtcdTransaction::remember(const pb::TxnRequest& commit, std::chrono::nanoseconds sent) {
   for (auto& [range, found] : read_) {
-    // These two change nothing that a decision rests on.
-    const bool is_clock =
-        range.first == stamp_key(shared_.prefix()) || range.first == base_key(shared_.prefix());
-    const bool is_known = basis_.has(range) || is_clock;
-    const bool is_changed = is_known && apply(commit, committed_, range, found);
+    const bool is_changed = apply(commit, committed_, range, found);
     const bool is_waited_in =
         std::ranges::any_of(found.kvs(), [](const pb::KeyValue& kv) { return Keys::is_wait(kv.key()); });
-    if (!is_known || is_waited_in) {
-      shared_.memory.forget(range);  // Where somebody waits others are about to change things.
+    if (range.first == stamp_key(shared_.prefix()) || range.first == base_key(shared_.prefix())) {
+      // No decision rests on these, and no commit says that they are as they were: they grow old.
+      shared_.memory.keep({std::move(range), std::move(found), 0, INT64_MAX, began_});
+    } else if (basis_.has(range) && !is_waited_in) {
+      shared_.memory.keep(
+          {std::move(range), std::move(found), is_changed ? committed_ : revision_, committed_, sent});
     } else {
-      shared_.memory.keep({.range = std::move(range),
-                           .found = std::move(found),
-                           .from = is_clock     ? 0
-                                   : is_changed ? committed_
-                                                : revision_,
-                           .to = is_clock ? INT64_MAX : committed_,
-                           .at = sent});
+      shared_.memory.forget(range);  // Where somebody waits others are about to change things.
     }
   }
 }

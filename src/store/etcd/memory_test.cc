@@ -1,6 +1,7 @@
 // A decision may rest on what this process left itself; whoever was there meanwhile is noticed.
 #include "store/etcd/memory.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,6 +99,21 @@ TEST(EtcdMemory, WhoComesBackToAPathReadsNothing) {
   // Two commits each, and now and then a lease of etcd's to attach keys to. With reads there were twice as
   // many.
   EXPECT_LE(cluster.calls() - calls, 3 * kPairs);
+}
+
+// As lease doctor --repair does it, while others go on.
+TEST(EtcdMemory, ABaseOfTokensThatWasRaisedIsSeenByThoseWhoNeverRest) {
+  const std::string url = fresh_etcd_url();
+  EtcdClient client(url);
+  const Token before = client.must_acquire(ann(), "/a").token;
+  const Token raised{before.value + 1'000'000'000'000};
+  shared_etcd().etcdctl(fmt::format("put {}/base {}", url.substr(url.rfind('/') + 1), raised.value));
+
+  EXPECT_TRUE(eventually([&] {
+    std::this_thread::sleep_for(150ms);  // Fewer events than fill a bucket, which is noticed.
+    EXPECT_TRUE(client.release(ann(), "/a"));
+    return client.must_acquire(ann(), "/a").token > raised;
+  }));
 }
 
 TEST(EtcdMemory, WhatSomebodyElseGotMeanwhileIsNotGrantedAgain) {
