@@ -79,8 +79,13 @@ void EtcdTransaction::run(Round& round) {
       round.handlers[i](found);
       if (!writes_) continue;
       const pb::RangeRequest& asked = request.success(place).request_range();
-      read_.emplace_back(KeyRange(asked.key(), asked.range_end()), std::move(found));
-      shared_.memory.compare(read_.back().first, read_.back().second, began_);
+      KeyRange range(asked.key(), asked.range_end());
+      if (Memory::may_keep(found)) {
+        shared_.memory.compare(range, found, began_);
+        read_.emplace_back(std::move(range), std::move(found));
+      } else {
+        shared_.memory.forget(range);
+      }
     }
   }
 }

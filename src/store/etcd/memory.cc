@@ -7,8 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kRangesMax = 10'000;
-constexpr int kKeysMax = 32;  // Of one range. Where there are more, many come and go.
+constexpr std::size_t kRangesMax = 2'000;
 constexpr std::chrono::seconds kSharedFor = 60s;
 
 KeyRange range_of(const pb::RangeRequest& asked) { return {asked.key(), asked.range_end()}; }
@@ -73,7 +72,7 @@ std::optional<Recalled> Memory::recall(const std::vector<pb::RangeRequest>& aske
 
 void Memory::keep(Remembered known) {
   const std::lock_guard lock(mutex_);
-  if (known.found.kvs_size() > kKeysMax || known.found.more()) {
+  if (!may_keep(known.found)) {
     entries_.erase(known.range);
     return;
   }

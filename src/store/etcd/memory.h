@@ -39,6 +39,8 @@ class Memory {
   std::optional<Recalled> recall(const std::vector<pb::RangeRequest>& asked,
                                  std::chrono::nanoseconds not_before) const;
 
+  // Where there is much, many come and go.
+  static bool may_keep(const pb::RangeResponse& found) { return found.kvs_size() <= 32 && !found.more(); }
   void keep(Remembered known);
   void forget(const KeyRange& range);
 
