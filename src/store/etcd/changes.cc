@@ -66,12 +66,15 @@ std::vector<pb::Compare> Basis::compares(std::int64_t revision, std::size_t most
 }
 
 bool Changes::is_touched(const std::string& area) const {
-  const auto first = puts_.lower_bound(area);
-  return first != puts_.end() && first->first < etcd::area(area).second;
+  const std::string end = etcd::area(area).second;
+  const auto put = puts_.lower_bound(area);
+  const auto retired = retired_.lower_bound(area);
+  return (put != puts_.end() && put->first < end) || (retired != retired_.end() && *retired < end);
 }
 
 bool Changes::needs_guards() const {
-  return std::ranges::any_of(guards_, [&](const std::string& area) { return !is_touched(area); });
+  return !retired_.empty() ||
+         std::ranges::any_of(guards_, [&](const std::string& area) { return !is_touched(area); });
 }
 
 std::vector<pb::RequestOp> Changes::ops(std::int64_t guard_lease) const {
@@ -88,6 +91,9 @@ std::vector<pb::RequestOp> Changes::ops(std::int64_t guard_lease) const {
     pb::DeleteRangeRequest& erased = *all.emplace_back().mutable_request_delete_range();
     erased.set_key(key);
     erased.set_range_end(end);
+  }
+  for (const std::string& key : retired_) {
+    if (!puts_.contains(key)) add_put(key, {}, guard_lease);
   }
   for (const std::string& area : guards_) {
     if (!is_touched(area)) add_put(area, {}, guard_lease);

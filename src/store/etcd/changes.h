@@ -46,6 +46,9 @@ class Changes {
   }
   void erase(const std::string& key) { deletes_.insert_or_assign(key, std::string()); }
   void erase(const KeyRange& range) { deletes_.insert_or_assign(range.first, range.second); }
+  // What stood there is over, and the key is empty until it is used again, or for as long as a guard: whoever
+  // read the area is told of the change, and there is nothing to delete.
+  void retire(const std::string& key) { retired_.insert(key); }
   // Something in the area was deleted.
   void guard(const std::string& area) { guards_.insert(area); }
   bool needs_guards() const;
@@ -62,6 +65,7 @@ class Changes {
 
   std::map<std::string, Put> puts_;
   std::map<std::string, std::string> deletes_;  // With the end of the range, if it is one.
+  std::set<std::string> retired_;
   std::set<std::string> guards_;
 };
 

@@ -19,7 +19,7 @@ std::string_view what_is_missing(std::string_view name, const std::string& value
   const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
   const std::size_t nul = name.find('\0');
   const char kind = nul == std::string_view::npos || nul + 1 == name.size() ? '\0' : name[nul + 1];
-  if (begins("at/") && kind == 'l' && !name.ends_with('+') && !is_lease(value)) return "lease";
+  if (begins("at/") && kind == 'l' && !value.empty() && !is_lease(value)) return "lease";
   if (begins("at/") && kind == 't' && !value.empty() && !record_from_json<Ticket>(value)) return "ticket";
   if (begins("of/") && kind == 'n' && !record_from_json<Notice>(value)) return "notice";
   if (begins("of/") && kind == 'c' && !contention_from_json(value)) return "contention";

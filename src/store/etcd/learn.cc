@@ -41,7 +41,8 @@ void EtcdTransaction::learn_paths(const pb::RangeResponse& found) {
   for (int i = 0; i < found.kvs_size(); ++i) {
     const pb::KeyValue& kv = found.kvs(i);
     const std::string_view name = name_in_area(kv.key());
-    if (name.starts_with('l') && !name.ends_with('+')) {
+    if (name.starts_with('l') && kv.value().empty()) continue;  // A presence, or what is over.
+    if (name.starts_with('l')) {
       auto lease = record_from_json<Lease>(kv.value());
       const std::string lease_name(name.substr(1));
       if (!lease || keys_.lease_at(lease->path, lease_name) != kv.key()) {

@@ -203,6 +203,7 @@ class EtcdTransaction final : public Transaction {
   // write_leases.cc
   void write_lease(Changes& changes, const LeaseId& id);
   void write_ticket(Changes& changes, const GroupId& id);
+  bool ends_by_etcd(const Lease& lease) const;
   std::int64_t attached_to(const Lease& lease);
   bool stays(const LeaseId& id);
   std::string free_name(const std::string& path, const LeaseId& id);

@@ -16,10 +16,14 @@ constexpr std::chrono::seconds kMostSlack = 5s;
 
 }  // namespace
 
+bool EtcdTransaction::ends_by_etcd(const Lease& lease) const {
+  return shared_.options.clock == nullptr && lease.expires_at != kForever;
+}
+
 // The lease of etcd's that the presence of `lease` is attached to; 0: none, it ends by the clock of the
 // tests, or never.
 std::int64_t EtcdTransaction::attached_to(const Lease& lease) {
-  if (shared_.options.clock != nullptr || lease.expires_at == kForever) return 0;
+  if (!ends_by_etcd(lease)) return 0;
   const auto left = std::chrono::ceil<std::chrono::seconds>(lease.expires_at - now_);
   const auto life = std::max<std::chrono::seconds>(left, 1s);
   return shared_.leases.borrow(life, std::clamp<std::chrono::seconds>(life / 10, kLeastSlack, kMostSlack));
@@ -72,9 +76,9 @@ void EtcdTransaction::write_lease(Changes& changes, const LeaseId& id) {
   }
 
   if (was && !same_place) {
-    const std::string record = keys_.lease_at(before->path, known.name);
-    changes.erase({record, record + ','});  // With its presence: comma comes after plus.
-    changes.guard(keys_.at(before->path));
+    changes.retire(keys_.lease_at(before->path, known.name));
+    // Nobody looks at the presence of what is over; etcd drops it, or the next one takes its place.
+    if (!ends_by_etcd(*before)) changes.erase(keys_.presence(before->path, known.name));
   }
   if (is) {
     changes.put(keys_.lease_at(after->path, name), to_json(*after));
