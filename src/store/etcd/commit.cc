@@ -140,8 +140,9 @@ bool EtcdTransaction::execute(Changes& changes) {
     const pb::RangeResponse& found = response->responses(0).response_range();
     slot.mod_revision = found.kvs_size() == 0 ? 0 : found.kvs(0).mod_revision();
     return false;
-  } else if ((committed_ = shared_.requests.made_at(slot)) == 0) {
-    return false;
+  } else {
+    committed_ = shared_.requests.made_at(slot);
+    if (committed_ == 0) return false;
   }
   shared_.freshness.note({.revision = committed_, .at = sent});
   remember(request, sent);

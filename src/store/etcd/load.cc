@@ -244,11 +244,10 @@ void EtcdTransaction::want_waiters(Round& round) {
   }
   std::ranges::sort(waiting, {}, [](const Ticket* ticket) { return ticket->order; });
   // Behind one who writes nobody goes.
-  std::size_t going = 0;
-  while (going < std::min(waiting.size(), kGuessedWaiters) &&
-         waiting[going++]->request.mode == Mode::shared) {
-  }
-  waiting.resize(going);
+  const auto writer = std::ranges::find_if(
+      waiting, [](const Ticket* ticket) { return ticket->request.mode == Mode::exclusive; });
+  if (writer != waiting.end()) waiting.erase(writer + 1, waiting.end());
+  waiting.resize(std::min(waiting.size(), kGuessedWaiters));
   for (const Ticket* ticket : waiting) {
     for (const LeaseId& id : ticket->leases) want_lease(round, id);
     for (const WantedPath& wanted : ticket->request.paths) want_scope(round, wanted.scope());
