@@ -12,6 +12,8 @@ namespace {
 
 // Writers queue at our own gate, so SQLite's locks are busy only while another process recovers the log.
 constexpr int kBusyMilliseconds = 5'000;
+constexpr sqlite3_int64 kPageBytes = 4'096;
+constexpr int kChunkBytes = 1 << 20;
 
 thread_local auto patience_end = std::chrono::steady_clock::time_point::max();
 
@@ -182,6 +184,9 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, co
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   // A schema somebody tampered with must not run code of its own choice.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  // The file grows by so much at once, before it has to: see make_room().
+  int chunk = kChunkBytes;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk);
   if (alone) sqlite3_exec(handle, "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr, nullptr);
   return connection;
 }
@@ -217,6 +222,13 @@ bool Connection::has_log() {
 void Connection::use_log() {
   Query mode = query("PRAGMA journal_mode = WAL");
   has_log_ = mode.step() && mode.text() == "wal";
+}
+
+void Connection::make_room() {
+  Query pages = query("PRAGMA page_count");
+  sqlite3_int64 bytes = pages.step() ? pages.integer() * kPageBytes : 0;
+  const int code = sqlite3_file_control(handle_, "main", SQLITE_FCNTL_SIZE_HINT, &bytes);
+  if (code != SQLITE_OK && code != SQLITE_NOTFOUND) throw Failure{full_disk(path_), SQLITE_FULL};
 }
 
 void Connection::commit() {

@@ -87,6 +87,8 @@ class Connection {
   // Whether commits go to a write-ahead log. Not so in a new file, or one that somebody else made.
   bool has_log();
   void use_log();
+  // Makes room in the file for all that the log will be moved into it. Before a commit. Throws Failure.
+  void make_room();
   // Pages in the write-ahead log after this connection's last commit.
   int log_pages() const { return log_pages_; }
   // Moves what it can from the log into the file. Only inside the gate (WAL-reset bug, decisions.md).

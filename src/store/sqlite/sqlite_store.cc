@@ -198,6 +198,7 @@ Result<std::vector<GroupId>> SqliteStore::write(Connection& connection, const Fo
   SqliteTransaction transaction(connection, footprint.workspace, clock_);
   if (auto done = body(transaction); !done) return fail(done.error());
   std::vector<GroupId> bells = transaction.finish();
+  if (!footprint.gives_back) connection.make_room();
   try {
     connection.commit();
   } catch (const Failure& failure) {
@@ -287,6 +288,7 @@ Result<void> SqliteStore::commit(Group& group) {
     const Rollback otherwise(*group.connection);
     try {
       if (group.failure) throw *group.failure;
+      if (!group.only_gives_back) group.connection->make_room();
       group.connection->commit();
     } catch (const Failure& failure) {
       if (!group.failure && (failure.sqlite_code & 0xff) == SQLITE_IOERR)
