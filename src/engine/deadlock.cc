@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "engine/live.h"
 #include "engine/ownership.h"
+#include "engine/queue_order.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -30,10 +32,41 @@ bool is_waited_for(View& view, const Caller& caller) {
   return !view.leases(session).empty() || !view.tickets(session).empty();
 }
 
+// Every path that `ticket` wants, `asking` wants too, all of it and as its only user: whoever is in the way
+// of the one in front is in the way of the one behind.
+bool is_right_before(const Ticket& ticket, const Ticket& asking) {
+  if (ticket.upgrade || !before(rank_of(ticket, false), rank_of(asking, false))) return false;
+  return std::ranges::all_of(ticket.request.paths, [&](const WantedPath& wanted) {
+    return std::ranges::find(asking.request.paths, wanted.scope(), &WantedPath::scope) !=
+           asking.request.paths.end();
+  });
+}
+
+// Who waits for nothing but what the asker waits for right behind, and so leads nowhere that the asker's own
+// blockers do not: most of a long queue. Only for one who holds nothing and waits for nothing else, whom
+// nobody in front can wait for.
+std::set<Owner> owners_right_before(View& view, const Ticket& asking) {
+  const Caller& caller = asking.request.caller;
+  if (asking.upgrade || asking.request.mode != Mode::exclusive || caller.whole_session ||
+      view.lease_count(caller.holder.owner) > 0)
+    return {};
+  std::set<Owner> found;
+  std::set<Owner> others;
+  for (const Ticket& ticket : view.tickets({})) {
+    if (ticket.id == asking.id) continue;
+    const Caller& waiter = ticket.request.caller;
+    // It waits for all of its session.
+    if (waiter.whole_session || owns(waiter, caller.holder.owner)) return {};
+    (is_right_before(ticket, asking) ? found : others).insert(waiter.holder.owner);
+  }
+  std::erase_if(found, [&](const Owner& owner) { return others.contains(owner); });
+  return found;
+}
+
 class CycleSearch {
  public:
   CycleSearch(View& view, const Context& context, const Ticket& asking)
-      : view_(view), context_(context), asking_(asking) {}
+      : view_(view), context_(context), asking_(asking), visited_(owners_right_before(view, asking)) {}
 
   // Follows everybody in the way of `waiter`; true once the way leads back to the asker.
   bool follow(const Owner& waiter, const std::vector<Blocked>& in_the_way) {

@@ -85,7 +85,7 @@ AcquireRequest parse_request(std::string_view text) {
 
 // Whoever gives back, or comes, reads all who wait in line, and again the next time.
 AcquireRequest request(std::string_view text) {
-  constexpr std::size_t kRequestsMax = 256;
+  constexpr std::size_t kRequestsMax = 1'024;
   constexpr std::size_t kBytesMax = 4'096;
   thread_local std::unordered_map<std::string, AcquireRequest> known;
   if (text.size() > kBytesMax) return parse_request(text);
