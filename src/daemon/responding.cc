@@ -82,10 +82,12 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
   Task undo = [waiter] { waiter->undo(); };
   Response response;
   for (;;) {
-    const Result<void> kept = co_await run_on(server.writer, look, undo);
-    if (!kept) {
-      response = problem(kept.error());
-      break;
+    if (!waiter->answer()) {
+      const Result<void> kept = co_await run_on(server.writer, look, undo);
+      if (!kept) {
+        response = problem(kept.error());
+        break;
+      }
     }
     if (waiter->answer()) {
       response = work.respond();
@@ -109,10 +111,6 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
     co_await sleep_on(server, pause.fds, pause.at_most);
     // A grant is there to be seen while the writer syncs what others have asked for meanwhile.
     co_await run_on(server.reader, glance);
-    if (waiter->answer()) {
-      response = work.respond();
-      break;
-    }
   }
   co_return response;
 }

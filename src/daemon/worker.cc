@@ -53,34 +53,33 @@ void Worker::work() {
 void Worker::run(std::vector<Job> batch) {
   const auto began = std::chrono::steady_clock::now();
   if (options_.begin) options_.begin();
-  std::vector<Result<void>> committed(batch.size());
   const auto calls = [&] {
     for (const Job& job : batch) job.call();
   };
-  Result<void> all;
+  Result<void> committed;
   if (options_.together) {
-    all = store_.together(calls);
+    committed = store_.together(calls);
   } else {
     calls();
   }
-  const bool kept = all || all.error().code == Code::outcome_unknown;
+  const bool kept = committed || committed.error().code == Code::outcome_unknown;
   if (options_.end) options_.end(kept);
   if (!kept) {
     // One of them could not be done, and took the others with it: so each by itself, and as one who is not
-    // in a group. On a full disk the store then makes room for who gives back.
+    // in a group: each then learns from its own commit. On a full disk the store makes room for who gives
+    // back.
     for (const Job& job : batch) {
       if (options_.begin) options_.begin();
       if (job.undo) job.undo();
       job.call();
       if (options_.end) options_.end(true);
     }
-  } else {
-    std::ranges::fill(committed, all);
+    committed = {};
   }
   if (options_.report) options_.report(batch.size(), std::chrono::steady_clock::now() - began);
   options_.answer_by(
       [batch = std::make_shared<std::vector<Job>>(std::move(batch)), committed = std::move(committed)] {
-        for (std::size_t i = 0; i < batch->size(); ++i) (*batch)[i].done(committed[i]);
+        for (Job& job : *batch) job.done(committed);
       });
 }
 

@@ -47,25 +47,27 @@ std::optional<AcquireAnswer> LeaseManager::refused_by_room(const AcquireRequest&
   return answer;
 }
 
-Result<std::optional<Granted>> LeaseManager::granted(const Caller& caller, const GroupId& ticket) {
-  return look<std::optional<Granted>>(
+std::optional<AcquireAnswer> LeaseManager::glance(const Caller& caller, const GroupId& ticket) {
+  auto granted = look<std::optional<Granted>>(
       {.workspace = workspace_, .owners = {caller.holder.owner}, .tickets = {ticket}},
       [&](View& view, const Context& context) -> Result<std::optional<Granted>> {
         return granted_meanwhile(view, context, caller, ticket);
       },
       &caller);
+  if (!granted || !*granted) return std::nullopt;
+  Result<AcquireAnswer> answer = AcquireAnswer{std::move(**granted), {}};
+  log_poll(options_.log, caller, answer);
+  return *std::move(answer);
 }
 
 Result<AcquireAnswer> LeaseManager::poll(const Caller& caller, const GroupId& ticket) {
   // Most often the bell rang for a grant, and to see that nobody has to wait for a turn at writing.
-  auto found = granted(caller, ticket);
-  auto answer = found && *found
-                    ? Result<AcquireAnswer>(AcquireAnswer{std::move(**found), {}})
-                    : change<AcquireAnswer>(
-                          {.workspace = workspace_, .owners = {caller.holder.owner}, .tickets = {ticket}},
-                          &caller, [&](Transaction& transaction, const Context& context) {
-                            return leasehold::poll(transaction, context, caller, ticket);
-                          });
+  if (auto granted = glance(caller, ticket)) return *std::move(granted);
+  auto answer =
+      change<AcquireAnswer>({.workspace = workspace_, .owners = {caller.holder.owner}, .tickets = {ticket}},
+                            &caller, [&](Transaction& transaction, const Context& context) {
+                              return leasehold::poll(transaction, context, caller, ticket);
+                            });
   log_poll(options_.log, caller, answer);
   return answer;
 }

@@ -103,8 +103,8 @@ class LeaseManager final : public Client {
  private:
   friend class Waiter;
 
-  // What became of a request that waits, if it can be told without writing. Errors: those of the store.
-  Result<std::optional<Granted>> granted(const Caller& caller, const GroupId& ticket);
+  // The grant of a request that waits, if it can be told without writing.
+  std::optional<AcquireAnswer> glance(const Caller& caller, const GroupId& ticket);
 
   template <class Answer, class Begin, class Decide>
   Result<Answer> run(const Begin& begin, const Caller* caller, const Decide& decide);

@@ -107,11 +107,7 @@ void Waiter::look() {
 
 void Waiter::glance() {
   if (!queued_) return;
-  auto granted = manager_.granted(request_.caller, ticket_);
-  if (!granted || !*granted) return;
-  Result<AcquireAnswer> answer = AcquireAnswer{std::move(**granted), {}};
-  log_poll(manager_.options_.log, request_.caller, answer);
-  wait_on(std::move(answer));
+  if (auto granted = manager_.glance(request_.caller, ticket_)) wait_on(*std::move(granted));
 }
 
 void Waiter::begin() {
