@@ -57,22 +57,34 @@ SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspa
                                      bool writes)
     : connection_(connection), workspace_(std::move(workspace)), remembers_all_(writes) {
   Query query = connection_.query(
-      "SELECT boot_sequence, last_sequence, last_token,"
-      " EXISTS (SELECT 1 FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = ?1 AND status = "
-      "'active'"
-      " AND subtree = 1),"
-      " EXISTS (SELECT 1 FROM ticket_paths WHERE workspace = ?1),"
-      " EXISTS (SELECT 1 FROM contentions WHERE workspace = ?1) FROM store");
+      "SELECT boot_sequence, last_sequence, last_token, number,"
+      " EXISTS (SELECT 1 FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = number AND status ="
+      " 'active' AND subtree = 1),"
+      " EXISTS (SELECT 1 FROM ticket_paths WHERE workspace = number),"
+      " EXISTS (SELECT 1 FROM contentions WHERE workspace = number)"
+      " FROM store LEFT JOIN workspaces ON name = ?");
   if (!query.bind(workspace_).step()) throw_corrupt("no row in the table 'store'");
   numbers_.boot_sequence = static_cast<std::uint64_t>(query.integer());
   numbers_.last_sequence = static_cast<std::uint64_t>(query.integer());
   numbers_.last_token = static_cast<std::uint64_t>(query.integer());
+  number_ = query.text();
   has_subtrees_ = query.integer() != 0;
   has_waiters_ = query.integer() != 0;
   has_contentions_ = query.integer() != 0;
+  if (number_.empty() && writes) {
+    Query next = connection_.query("SELECT count(*) + 1 FROM workspaces");
+    next.step();
+    number_ = next.text();
+    changes_before_new_ = connection_.total_changes();
+  }
   // Read after the snapshot was taken: nothing in it is from later than now.
   now_ = clock.now();
   wall_ = clock.wall();
+}
+
+Query SqliteTransaction::on_leases(const char* sql) {
+  lease_changes_.write();
+  return connection_.query(sql);
 }
 
 void SqliteTransaction::remember(std::span<const Lease> leases) {
@@ -83,34 +95,33 @@ void SqliteTransaction::remember(std::span<const Lease> leases) {
 
 std::vector<Lease> SqliteTransaction::all_leases(Query& query) {
   std::vector<Lease> leases;
-  while (query.step()) leases.push_back(read_lease(query));
+  while (query.step()) leases.push_back(read_lease(query, workspace_));
   remember(leases);
   return leases;
 }
 
 std::vector<Lease> SqliteTransaction::leases_at(const Scope& scope) {
-  Query at = connection_.query("SELECT " LEASE_COLUMNS
-                               " FROM leases INDEXED BY idx_leases_live WHERE workspace = ? AND file_path = ?"
-                               " AND status = 'active'");
-  std::vector<Lease> found = all_leases(at.bind_all(workspace_, scope.path));
+  Query at = on_leases("SELECT " LEASE_COLUMNS
+                       " FROM leases INDEXED BY idx_leases_file_status WHERE workspace = ? AND file_path = ?"
+                       " AND status = 'active'");
+  std::vector<Lease> found = all_leases(at.bind_all(number_, scope.path));
   if (has_subtrees_) {
     for (const std::string& above : ancestors(scope.path)) {
-      Query subtree =
-          connection_.query("SELECT " LEASE_COLUMNS
-                            " FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = ? AND"
-                            " file_path = ? AND status = 'active' AND subtree = 1");
-      std::ranges::move(all_leases(subtree.bind_all(workspace_, above)), std::back_inserter(found));
+      Query subtree = on_leases("SELECT " LEASE_COLUMNS
+                                " FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = ? AND"
+                                " file_path = ? AND status = 'active' AND subtree = 1");
+      std::ranges::move(all_leases(subtree.bind_all(number_, above)), std::back_inserter(found));
     }
   }
   if (scope.subtree && is_path(scope.path)) {
     const std::string prefix = prefix_below(scope.path);
     // Not the path itself again: "/" is in its own range.
     Query below =
-        connection_.query("SELECT " LEASE_COLUMNS
-                          " FROM leases INDEXED BY idx_leases_live WHERE workspace = ? AND file_path >= ?"
-                          " AND file_path < ? AND file_path <> ? AND status = 'active'");
+        on_leases("SELECT " LEASE_COLUMNS
+                  " FROM leases INDEXED BY idx_leases_file_status WHERE workspace = ? AND file_path >= ?"
+                  " AND file_path < ? AND file_path <> ? AND status = 'active'");
     const std::string end = end_of_range(prefix);
-    std::ranges::move(all_leases(below.bind_all(workspace_, prefix, end, scope.path)),
+    std::ranges::move(all_leases(below.bind_all(number_, prefix, end, scope.path)),
                       std::back_inserter(found));
   }
   return found;
@@ -134,7 +145,7 @@ std::set<std::string> SqliteTransaction::find_waiting(const Scope& scope) {
     Query at = connection_.query("SELECT ticket_id, " TICKET_COLUMNS
                                  " FROM ticket_paths JOIN tickets ON tickets.id = ticket_id WHERE"
                                  " ticket_paths.workspace = ? AND file_path = ? AND (subtree = 1 OR ?)");
-    at.bind_all(workspace_, place, std::int64_t{place == scope.path});
+    at.bind_all(number_, place, std::int64_t{place == scope.path});
     while (at.step()) ids.insert(read_ticket_once(at).id.text);
   }
   if (scope.subtree && is_path(scope.path)) {
@@ -143,7 +154,7 @@ std::set<std::string> SqliteTransaction::find_waiting(const Scope& scope) {
     Query below = connection_.query("SELECT ticket_id, " TICKET_COLUMNS
                                     " FROM ticket_paths JOIN tickets ON tickets.id = ticket_id WHERE"
                                     " ticket_paths.workspace = ? AND file_path >= ? AND file_path < ?");
-    below.bind_all(workspace_, prefix, end);
+    below.bind_all(number_, prefix, end);
     while (below.step()) ids.insert(read_ticket_once(below).id.text);
   }
   return ids;
@@ -152,7 +163,7 @@ std::set<std::string> SqliteTransaction::find_waiting(const Scope& scope) {
 // The row has the id in front.
 const Ticket& SqliteTransaction::read_ticket_once(Query& row) {
   const auto [place, is_new] = tickets_.try_emplace(std::string(row.text()));
-  if (is_new) place->second = read_ticket(row);
+  if (is_new) place->second = read_ticket(row, workspace_);
   return place->second;
 }
 
@@ -164,16 +175,16 @@ std::optional<Lease> SqliteTransaction::lease(const LeaseId& id) {
 }
 
 std::optional<Lease> SqliteTransaction::read(const LeaseId& id) {
-  Query query = connection_.query("SELECT " LEASE_COLUMNS " FROM leases WHERE id = ? AND workspace = ?");
-  if (!query.bind_all(id.text, workspace_).step()) return std::nullopt;
-  return read_lease(query);
+  Query query = on_leases("SELECT " LEASE_COLUMNS " FROM leases WHERE id = ? AND workspace = ?");
+  if (!query.bind_all(id.text, number_).step()) return std::nullopt;
+  return read_lease(query, workspace_);
 }
 
 std::optional<Ticket> SqliteTransaction::ticket(const GroupId& id) {
   if (const auto known = tickets_.find(id.text); known != tickets_.end()) return known->second;
   Query query =
       connection_.query("SELECT id, " TICKET_COLUMNS " FROM tickets WHERE id = ? AND workspace = ?");
-  if (!query.bind_all(id.text, workspace_).step()) return std::nullopt;
+  if (!query.bind_all(id.text, number_).step()) return std::nullopt;
   return read_ticket_once(query);
 }
 
@@ -188,21 +199,22 @@ std::optional<Lease> SqliteTransaction::last_lease_in(const std::string& session
 
 std::optional<Lease> SqliteTransaction::newest_at(const std::string& path, const std::string& session_id,
                                                   const std::optional<std::string>& agent_id) {
-  Query query = connection_.query("SELECT " LEASE_COLUMNS
-                                  " FROM leases INDEXED BY idx_leases_file_path WHERE file_path = ?1"
-                                  " AND session_id = ?2 AND workspace = ?3 AND (?4 IS NULL OR agent_id = ?4)"
-                                  " AND status NOT IN ('pending', 'failed') ORDER BY rowid DESC LIMIT 1");
-  query.bind_all(path, session_id, workspace_);
+  Query query = on_leases("SELECT " LEASE_COLUMNS
+                          " FROM leases INDEXED BY idx_leases_file_path WHERE file_path = ?1"
+                          " AND session_id = ?2 AND workspace = ?3 AND (?4 IS NULL OR agent_id = ?4)"
+                          " AND status NOT IN ('pending', 'failed') ORDER BY rowid DESC LIMIT 1");
+  query.bind_all(path, session_id, number_);
   bind_if_any(query, agent_id);
-  std::optional<Lease> newest = first(query, read_lease);
-  if (newest) remember(std::span(&*newest, 1));
+  if (!query.step()) return std::nullopt;
+  Lease newest = read_lease(query, workspace_);
+  remember(std::span(&newest, 1));
   return newest;
 }
 
 std::vector<std::string> SqliteTransaction::agents_in(const std::string& session_id) {
   std::set<std::string> agents;
   Query query = connection_.query("SELECT agent_id FROM owners WHERE workspace = ? AND session_id = ?");
-  query.bind_all(workspace_, session_id);
+  query.bind_all(number_, session_id);
   while (query.step()) agents.emplace(query.text());
   for (const auto& [owner, change] : counts_) {
     if (owner.session_id == session_id) agents.insert(owner.agent_id);
@@ -220,21 +232,22 @@ std::vector<Lease> SqliteTransaction::leases(const Filter& filter) {
     return found;
   }
   // The narrowest index that serves; the rest of the filter is compared.
-  const char* sql = "SELECT " LEASE_COLUMNS
-                    " FROM leases INDEXED BY idx_leases_live WHERE workspace = ?1 AND status = 'active'"
-                    " AND (?2 IS NULL OR agent_id = ?2) AND (?3 IS NULL OR session_id = ?3)"
-                    " AND (?4 IS NULL OR pr_id = ?4)";
-  if (filter.agent_id) {
-    sql = "SELECT " LEASE_COLUMNS
-          " FROM leases INDEXED BY idx_leases_agent_status WHERE workspace = ?1 AND status = 'active'"
-          " AND agent_id = ?2 AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)";
+#define ACTIVE(index, condition)                               \
+  "SELECT " LEASE_COLUMNS " FROM leases INDEXED BY " index     \
+  " WHERE workspace = ?1 AND status = 'active' AND " condition \
+  " AND (?2 IS NULL OR agent_id = ?2)"                         \
+  " AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)"
+  const char* sql = ACTIVE("idx_leases_file_status", "TRUE");
+  if (filter.agent_id && filter.session_id) {
+    sql = ACTIVE("idx_leases_agent_status", "agent_id = ?2 AND session_id = ?3");
+  } else if (filter.agent_id) {
+    sql = ACTIVE("idx_leases_agent_status", "agent_id = ?2");
   } else if (filter.pr_id && !filter.pr_id->empty()) {
-    sql = "SELECT " LEASE_COLUMNS
-          " FROM leases INDEXED BY idx_leases_live_pr WHERE workspace = ?1 AND status = 'active'"
-          " AND ?2 IS NULL AND ?3 IS NULL AND pr_id = ?4 AND pr_id <> ''";
+    sql = ACTIVE("idx_leases_live_pr", "pr_id = ?4 AND pr_id <> ''");
   }
-  Query query = connection_.query(sql);
-  query.bind(workspace_);
+#undef ACTIVE
+  Query query = on_leases(sql);
+  query.bind(number_);
   bind_filter(query, filter);
   return all_leases(query);
 }
@@ -245,7 +258,7 @@ std::vector<Ticket> SqliteTransaction::tickets(const Filter& filter) {
       "SELECT id, " TICKET_COLUMNS
       " FROM tickets INDEXED BY idx_tickets_when WHERE workspace = ?1 AND status = 'pending' AND"
       " (?2 IS NULL OR agent_id = ?2) AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)");
-  query.bind(workspace_);
+  query.bind(number_);
   bind_filter(query, filter);
   return all_tickets(query);
 }
@@ -260,7 +273,7 @@ std::size_t SqliteTransaction::lease_count(const Owner& owner) {
   Query query =
       connection_.query("SELECT leases FROM owners WHERE workspace = ? AND agent_id = ? AND session_id = ?");
   std::int64_t held = 0;
-  if (query.bind_all(workspace_, owner.agent_id, owner.session_id).step()) held = query.integer();
+  if (query.bind_all(number_, owner.agent_id, owner.session_id).step()) held = query.integer();
   if (const auto changed = counts_.find(owner); changed != counts_.end()) held += changed->second;
   return static_cast<std::size_t>(std::max<std::int64_t>(held, 0));
 }
@@ -268,14 +281,14 @@ std::size_t SqliteTransaction::lease_count(const Owner& owner) {
 std::vector<Notice> SqliteTransaction::notices(const Owner& owner) {
   Query query = connection_.query("SELECT " NOTICE_COLUMNS
                                   " FROM notices WHERE workspace = ? AND agent_id = ? AND session_id = ?");
-  return all(query.bind_all(workspace_, owner.agent_id, owner.session_id), read_notice);
+  return all(query.bind_all(number_, owner.agent_id, owner.session_id), read_notice);
 }
 
 std::optional<Answer> SqliteTransaction::answer(const Owner& owner, const std::string& key) {
   Query query =
       connection_.query("SELECT " ANSWER_COLUMNS
                         " FROM answers WHERE workspace = ? AND agent_id = ? AND session_id = ? AND key = ?");
-  return first(query.bind_all(workspace_, owner.agent_id, owner.session_id, key), read_answer);
+  return first(query.bind_all(number_, owner.agent_id, owner.session_id, key), read_answer);
 }
 
 std::optional<Contention> SqliteTransaction::contention(const Owner& owner, const std::string& path) {
@@ -283,7 +296,7 @@ std::optional<Contention> SqliteTransaction::contention(const Owner& owner, cons
   Query query = connection_.query(
       "SELECT contention FROM contentions WHERE workspace = ? AND agent_id = ? AND session_id = ? AND"
       " file_path = ?");
-  return first(query.bind_all(workspace_, owner.agent_id, owner.session_id, path), read_contention);
+  return first(query.bind_all(number_, owner.agent_id, owner.session_id, path), read_contention);
 }
 
 std::vector<Contention> SqliteTransaction::contentions(const Filter& filter) {
@@ -291,23 +304,23 @@ std::vector<Contention> SqliteTransaction::contentions(const Filter& filter) {
   Query query = connection_.query(
       "SELECT contention FROM contentions WHERE workspace = ?1 AND (?2 IS NULL OR agent_id = ?2) AND"
       " (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)");
-  query.bind(workspace_);
+  query.bind(number_);
   bind_filter(query, filter);
   return all(query, read_contention);
 }
 
 Due SqliteTransaction::due(Time moment, std::size_t limit) {
-  Query leases = connection_.query("SELECT " LEASE_COLUMNS
-                                   " FROM leases INDEXED BY idx_leases_when WHERE workspace = ? AND"
-                                   " deadline_ns <= ? AND status = 'active' AND status <> 'pending'"
-                                   " ORDER BY deadline_ns LIMIT ?");
-  Due found = {.leases = all_leases(leases.bind_all(workspace_, to_column(moment), sql_limit(limit)))};
+  Query leases = on_leases("SELECT " LEASE_COLUMNS
+                           " FROM leases INDEXED BY idx_leases_expires_at WHERE workspace = ? AND"
+                           " deadline_ns <= ? AND status = 'active'"
+                           " ORDER BY deadline_ns LIMIT ?");
+  Due found = {.leases = all_leases(leases.bind_all(number_, to_column(moment), sql_limit(limit)))};
   if (!has_waiters_) return found;
   Query tickets = connection_.query(
       "SELECT id, " TICKET_COLUMNS
       " FROM tickets INDEXED BY idx_tickets_when WHERE workspace = ? AND deadline_ns <= ? AND"
       " status = 'pending' ORDER BY deadline_ns LIMIT ?");
-  found.tickets = all_tickets(tickets.bind_all(workspace_, to_column(moment), sql_limit(limit)));
+  found.tickets = all_tickets(tickets.bind_all(number_, to_column(moment), sql_limit(limit)));
   return found;
 }
 
@@ -328,7 +341,7 @@ std::vector<Event> SqliteTransaction::history(const HistoryQuery& query) {
   const std::string after = sequence_text(query.after);
   const auto lease_id = query.lease_id ? std::optional(query.lease_id->text) : std::nullopt;
   Query rows = connection_.query(sql);
-  rows.bind_all(after, workspace_);
+  rows.bind_all(after, number_);
   bind_if_any(rows, query.path);
   bind_if_any(rows, query.agent_id);
   bind_if_any(rows, lease_id);

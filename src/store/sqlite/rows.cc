@@ -106,10 +106,10 @@ std::uint64_t sequence_from(std::string_view text) {
 
 }  // namespace
 
-Lease read_lease(Query& row) {
+Lease read_lease(Query& row, const std::string& workspace) {
   Lease lease;
   lease.id = {string(row)};
-  lease.workspace = string(row);
+  lease.workspace = workspace;
   lease.path = string(row);
   lease.subtree = flag(row);
   lease.mode = word_column<Mode>(row);
@@ -142,10 +142,10 @@ Lease read_lease(Query& row) {
   return lease;
 }
 
-Ticket read_ticket(Query& row) {
+Ticket read_ticket(Query& row, const std::string& workspace) {
   Ticket ticket;
   ticket.id = {string(row)};
-  ticket.workspace = string(row);
+  ticket.workspace = workspace;
   ticket.request = request(row.text());
   ticket.sequence = token(row);
   ticket.arrival = time(row);

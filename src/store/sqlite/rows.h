@@ -10,12 +10,12 @@ namespace leasehold::sqlite {
 
 // The columns that make a lease again. Those for people only (created_at, ttl_seconds, ...) are not read.
 #define LEASE_COLUMNS                                                                                       \
-  "leases.id, leases.workspace, file_path, subtree, mode, agent_id, session_id, pr_id, host, machine_id, "  \
+  "leases.id, file_path, subtree, mode, agent_id, session_id, pr_id, host, machine_id, "                    \
   "boot_id, pid_namespace, pid, start_time, token, status, ended_by, created_ns, acquired_ns, expires_ns, " \
   "heartbeat_ns, updated_ns, idle_ns, recalled_ns, ttl_ms, renewal_count, max_renewals, group_id, room, "   \
   "reason, trace, requested, paired_with, pairs, rule, attended"
-#define TICKET_COLUMNS                                                                               \
-  "tickets.id, tickets.workspace, request, sequence, arrival_ns, order_ns, upgrade, wait_until_ns, " \
+#define TICKET_COLUMNS                                                            \
+  "tickets.id, request, sequence, arrival_ns, order_ns, upgrade, wait_until_ns, " \
   "proven_until_ns, status, ended_by, ended_ns, leases, token"
 #define EVENT_COLUMNS                                                                                  \
   "id, event_type, lease_id, group_id, agent_id, session_id, pr_id, file_path, subtree, mode, token, " \
@@ -28,8 +28,8 @@ namespace leasehold::sqlite {
   "config_key, config_value, value_type, description, scope, resource_id, requires_restart, updated_at"
 
 // All throw Failure for a row that cannot be a record.
-Lease read_lease(Query& row);
-Ticket read_ticket(Query& row);
+Lease read_lease(Query& row, const std::string& workspace);
+Ticket read_ticket(Query& row, const std::string& workspace);
 Event read_event(Query& row);
 Notice read_notice(Query& row);
 Answer read_answer(Query& row);

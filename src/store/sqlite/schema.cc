@@ -331,6 +331,61 @@ DROP TABLE notices_by_id;
 DROP INDEX idx_lease_history_age;
 CREATE INDEX idx_lease_history_workspace ON lease_history(workspace);
 )"},
+    {8, "008_store_less_of_a_lease", "Numbers for workspaces, and one index for each purpose", R"(
+-- What stands in every row and index is short.
+CREATE TABLE workspaces (
+    name TEXT PRIMARY KEY,
+    number TEXT NOT NULL UNIQUE
+) WITHOUT ROWID;
+INSERT INTO workspaces SELECT workspace, row_number() OVER () FROM (
+    SELECT workspace FROM leases
+    UNION SELECT workspace FROM lease_history
+    UNION SELECT workspace FROM tickets
+    UNION SELECT workspace FROM ticket_paths
+    UNION SELECT workspace FROM answers
+    UNION SELECT workspace FROM notices
+    UNION SELECT workspace FROM contentions
+    UNION SELECT workspace FROM owners
+    UNION SELECT workspace FROM rate_windows
+    UNION SELECT workspace FROM session_locks);
+
+-- The seed gives each index a name and a purpose. A lease that ends leaves those over active rows only.
+DROP INDEX IF EXISTS idx_leases_live;
+DROP INDEX IF EXISTS idx_leases_when;
+DROP INDEX IF EXISTS idx_leases_file_path;
+DROP INDEX IF EXISTS idx_leases_expires_at;
+DROP INDEX IF EXISTS idx_leases_file_status;
+DROP INDEX IF EXISTS idx_leases_agent_status;
+UPDATE leases SET workspace = (SELECT number FROM workspaces WHERE name = workspace);
+UPDATE lease_history SET workspace = (SELECT number FROM workspaces WHERE name = workspace);
+UPDATE tickets SET workspace = (SELECT number FROM workspaces WHERE name = workspace);
+-- In two steps where it is in the key: a name may be some number already.
+UPDATE ticket_paths SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
+UPDATE ticket_paths SET workspace = substr(workspace, 2);
+UPDATE answers SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
+UPDATE answers SET workspace = substr(workspace, 2);
+UPDATE notices SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
+UPDATE notices SET workspace = substr(workspace, 2);
+UPDATE contentions SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
+UPDATE contentions SET workspace = substr(workspace, 2);
+UPDATE owners SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
+UPDATE owners SET workspace = substr(workspace, 2);
+UPDATE rate_windows SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
+UPDATE rate_windows SET workspace = substr(workspace, 2);
+UPDATE session_locks SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
+UPDATE session_locks SET workspace = substr(workspace, 2);
+-- Who had a file last.
+CREATE INDEX idx_leases_file_path ON leases(file_path, workspace, session_id);
+-- What may have lapsed.
+CREATE INDEX idx_leases_expires_at ON leases(workspace, deadline_ns) WHERE status = 'active';
+-- What may be in the way of a request.
+CREATE INDEX idx_leases_file_status ON leases(workspace, file_path) WHERE status = 'active';
+-- What an owner has.
+CREATE INDEX idx_leases_agent_status ON leases(workspace, agent_id, session_id) WHERE status = 'active';
+-- What ended long ago.
+CREATE INDEX idx_leases_ended ON leases(workspace, deadline_ns)
+    WHERE status <> 'active' AND status <> 'pending';
+)"},
 };
 
 std::int64_t number(Connection& connection, const char* sql) {

@@ -128,18 +128,19 @@ TEST_F(SchemaTest, TheTablesAreThoseOfTheSeed) {
       "1\n");
 }
 
-TEST_F(SchemaTest, TheFiveIndexesAreThoseOfTheSeed) {
+// Their names and what they are for are the seed's.
+TEST_F(SchemaTest, TheFiveIndexesOfTheSeedServeTheirPurpose) {
   (void)place.open();
-
-  const auto columns_of = [&](const std::string& index) {
-    return sql("SELECT group_concat(name) FROM pragma_index_info('" + index + "')");
+  const auto serves = [&](const std::string& index, const std::string& condition) {
+    const std::string plan = sql("EXPLAIN QUERY PLAN SELECT * FROM leases WHERE " + condition);
+    EXPECT_NE(plan.find("USING INDEX " + index + " ("), std::string::npos) << plan;
   };
 
-  EXPECT_EQ(columns_of("idx_leases_file_path"), "file_path\n");
-  EXPECT_EQ(columns_of("idx_leases_agent_id"), "agent_id\n");
-  EXPECT_EQ(columns_of("idx_leases_expires_at"), "expires_at\n");
-  EXPECT_EQ(columns_of("idx_leases_file_status"), "file_path,status\n");
-  EXPECT_EQ(columns_of("idx_leases_agent_status"), "agent_id,status\n");
+  serves("idx_leases_file_path", "file_path = '/a'");
+  serves("idx_leases_agent_id", "agent_id = 'a'");
+  serves("idx_leases_expires_at", "workspace = '1' AND deadline_ns < 7 AND status = 'active'");
+  serves("idx_leases_file_status", "workspace = '1' AND file_path = '/a' AND status = 'active'");
+  serves("idx_leases_agent_status", "workspace = '1' AND agent_id = 'a' AND status = 'active'");
 }
 
 TEST_F(SchemaTest, TheDefaultConfigurationIsTheSeedsForTheJobProfile) {
@@ -169,7 +170,8 @@ TEST_F(SchemaTest, EveryStepIsRecorded) {
       "4|004_create_migration_tracking_table|success|NULL|1|1\n"
       "5|005_add_what_leases_need|success|NULL|1|1\n"
       "6|006_add_sessions|success|NULL|1|1\n"
-      "7|007_sort_by_owner_and_workspace|success|NULL|1|1\n");
+      "7|007_sort_by_owner_and_workspace|success|NULL|1|1\n"
+      "8|008_store_less_of_a_lease|success|NULL|1|1\n");
   EXPECT_EQ(sql("PRAGMA user_version; PRAGMA application_id; PRAGMA journal_mode"),
             fmt::format("{}\n{}\nwal\n", sqlite::latest_version(), sqlite::kApplicationId));
 }
@@ -414,17 +416,72 @@ TEST_F(SchemaTest, NoticesOfAFileThatFoundThemByIdAreStillTold) {
                 " NULL, at_ns INTEGER NOT NULL, at_us INTEGER NOT NULL, drop_ns INTEGER NOT NULL,"
                 " PRIMARY KEY (workspace, id)) WITHOUT ROWID;"
                 "CREATE INDEX idx_notices_owner ON notices(workspace, agent_id, session_id);"
-                "INSERT INTO notices SELECT id, workspace, agent_id, session_id, cause, received, lease_id,"
+                "INSERT INTO notices SELECT id, 'here', agent_id, session_id, cause, received, lease_id,"
                 " file_path, token, actor, reason, at_ns, at_us, drop_ns FROM later;"
                 "CREATE INDEX idx_lease_history_age ON lease_history(workspace, event_us);"
-                "DROP TABLE later; DROP INDEX idx_lease_history_workspace; DELETE FROM migrations WHERE "
-                "version = 7; PRAGMA user_version = 6"),
+                "DROP TABLE later; DROP INDEX idx_lease_history_workspace; DROP INDEX idx_leases_ended;"
+                "DROP TABLE workspaces; DELETE FROM migrations WHERE version > 6; PRAGMA user_version = 6"),
             "");
 
   look(*place.open(), [&](View& view) { EXPECT_EQ(view.notices(ann()), std::vector{notice}); });
 
   EXPECT_EQ(sql("PRAGMA user_version; SELECT count(*) FROM sqlite_schema WHERE name = 'idx_notices_owner'"),
             fmt::format("{}\n0\n", sqlite::latest_version()));
+}
+
+// Also where one is called what another's number will be.
+TEST_F(SchemaTest, WhatWorkspacesHaveIsTheirsAfterTheyGotNumbers) {
+  const std::vector<std::string> workspaces = {"3", "1", "2", "somewhere"};
+  const auto lease_in = [](int i, const std::string& workspace) {
+    Lease lease = make_lease(i, "/a");
+    lease.workspace = workspace;
+    return lease;
+  };
+  {
+    const auto store = place.open();
+    for (int i = 0; i < 4; ++i) {
+      const auto put = [&](Transaction& transaction) {
+        const Lease lease = lease_in(i, workspaces[i]);
+        transaction.put(lease);
+        transaction.append(make_event(lease));
+        transaction.put(make_notice(i, lease));
+        transaction.put(make_answer("key", {lease}));
+        transaction.put(make_contention(ann(), "/a", lease));
+        transaction.put(SessionPath{.session_id = "s", .path = fmt::format("/{}", i)});
+        transaction.put(RateWindow{.session_id = "s", .calls = 1U + i, .ends_at = transaction.now() + 1h});
+      };
+      ASSERT_TRUE(try_commit(*store, put, false, workspaces[i]));
+    }
+  }
+  std::string as_it_was;
+  for (const char* table : {"leases", "lease_history", "tickets", "ticket_paths", "answers", "notices",
+                            "contentions", "owners", "rate_windows", "session_locks"}) {
+    as_it_was += fmt::format(
+        "UPDATE {0} SET workspace = '-' || (SELECT name FROM workspaces WHERE number = workspace);"
+        "UPDATE {0} SET workspace = substr(workspace, 2);",
+        table);
+  }
+  ASSERT_EQ(
+      sql(as_it_was + "DROP TABLE workspaces; DROP INDEX idx_leases_ended; DELETE FROM migrations WHERE "
+                      "version > 7; PRAGMA user_version = 7"),
+      "");
+
+  const auto store = place.open();
+
+  for (int i = 0; i < 4; ++i) {
+    const auto check = [&](View& view) {
+      const Lease lease = lease_in(i, workspaces[i]);
+      EXPECT_EQ(view.leases_at({.path = "/a"}), std::vector{lease});
+      EXPECT_EQ(view.history({}).size(), 1U);
+      EXPECT_EQ(view.notices(ann()), std::vector{make_notice(i, lease)});
+      EXPECT_EQ(view.answer(ann(), "key"), make_answer("key", {lease}));
+      EXPECT_TRUE(view.contention(ann(), "/a"));
+      EXPECT_EQ(view.lease_count(ann()), 1U);
+      EXPECT_EQ(view.session_paths("s").paths.at(0).path, fmt::format("/{}", i));
+      EXPECT_EQ(view.rate_window("s").value().calls, 1U + i);
+    };
+    look(*store, check, workspaces[i]);
+  }
 }
 
 }  // namespace

@@ -76,6 +76,36 @@ TEST(SqliteStore, OfManyLeasesEachIsWrittenAsItIs) {
   });
 }
 
+// Those that change alike are written together.
+TEST(SqliteStore, OfLeasesThatChangeAtOnceEachChangesInItsWay) {
+  constexpr int kLeases = 2'500;
+  const SqlitePlace place;
+  const auto store = place.open();
+  std::vector<Lease> wanted;
+  for (int i = 0; i < kLeases; ++i) wanted.push_back(make_lease(i, fmt::format("/{}", i)));
+  commit(*store, [&](Transaction& transaction) {
+    for (const Lease& lease : wanted) transaction.put(lease);
+  });
+
+  commit(*store, [&](Transaction& transaction) {
+    for (int i = 0; i < kLeases; ++i) {
+      Lease& lease = wanted[i];
+      if (i % 400 < 3) {
+        lease.status = Status::released;
+        lease.ended_by = i % 400 == 2 ? EndCause::forced : EndCause::released;
+        transaction.put(lease);
+      } else {
+        lease.renewal_count = i < 2'000 ? 1 : 2;
+        transaction.extend(lease);
+      }
+    }
+  });
+
+  look(*store, [&](View& view) {
+    for (const Lease& lease : wanted) EXPECT_EQ(view.lease(lease.id), lease);
+  });
+}
+
 // As a copy made by VACUUM INTO is.
 TEST(SqliteStore, AFileWithoutALogGetsOneAgain) {
   const SqlitePlace place;

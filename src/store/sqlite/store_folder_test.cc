@@ -252,7 +252,7 @@ TEST(StoreFolder, SpoiledPagesAreCorruptToThoseWhoReadThem) {
         run_sql(place.database(), "SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'"));
   };
   // The page that every lookup of a live lease starts from.
-  write_bytes(place.database(), (root("idx_leases_live") - 1) * 4096, std::string(4096, 'g'));
+  write_bytes(place.database(), (root("idx_leases_file_status") - 1) * 4096, std::string(4096, 'g'));
   const auto store = place.open();
   ASSERT_TRUE(store);
 

@@ -11,6 +11,7 @@
 
 #include "store/clock.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/lease_changes.h"
 #include "store/store.h"
 
 namespace leasehold::sqlite {
@@ -22,8 +23,8 @@ class SqliteTransaction final : public Transaction {
   SqliteTransaction(Connection& connection, std::string workspace, const StoreClock& clock,
                     bool writes = true);
 
-  // Writes what is kept back until the end: the numbers that only rise, and the counts. Call it last,
-  // before the commit. Returns the bells to ring after it.
+  // Writes what is kept back until the end: leases that change alike, the numbers that only rise, the counts.
+  // Call it last, before the commit. Returns the bells to ring after it.
   std::vector<GroupId> finish();
 
   Time now() const override { return now_; }
@@ -73,6 +74,8 @@ class SqliteTransaction final : public Transaction {
     std::uint64_t last_token = 0;
   };
 
+  // A statement that reads or writes leases: those that changed are written before.
+  Query on_leases(const char* sql);
   std::optional<Lease> read(const LeaseId& id);
   void remember(std::span<const Lease> leases);
   std::vector<Lease> all_leases(Query& query);
@@ -82,8 +85,8 @@ class SqliteTransaction final : public Transaction {
   void count_in(const Lease& lease);
   void update(Lease& stored, const Lease& lease);
   void write(const Lease& lease, const char* sql);
-  void write_status(const Lease& lease);
-  void write_term(const Lease& lease);
+  Ending ending_of(const Lease& lease) const;
+  Term term_of(const Lease& lease) const;
   void write(const Ticket& ticket, const char* sql);
   void write_count(const Owner& owner, std::int64_t change);
   std::vector<std::string> agents_in(const std::string& session_id);
@@ -98,6 +101,8 @@ class SqliteTransaction final : public Transaction {
 
   Connection& connection_;
   const std::string workspace_;
+  std::string number_;  // Stands for the workspace in every table but `workspaces`; empty: nothing there yet.
+  std::optional<std::int64_t> changes_before_new_;  // If the workspace is new.
   Time now_;
   WallTime wall_;
   Numbers numbers_;
@@ -112,6 +117,7 @@ class SqliteTransaction final : public Transaction {
   // waiters of a queue again and again.
   std::unordered_map<std::string, Lease> leases_;
   bool remembers_all_;  // Else there are too many leases, or it only looks.
+  LeaseChanges lease_changes_{connection_};
   std::unordered_map<std::string, Ticket> tickets_;
   std::map<Scope, std::set<std::string>> waiting_at_;  // Ids of tickets; all are in `tickets_`.
   std::vector<GroupId> bells_;

@@ -31,6 +31,11 @@ class Work : public testing::Test {
       for (int i = from; i < to; ++i) {
         const Lease lease = make_lease(i, fmt::format("/others/{}", i), bob());
         transaction.put(lease);
+        Lease ended = make_lease(10'000 + i, "/mine/file", bob());
+        ended.status = Status::released;
+        transaction.put(ended);
+        // Ann elsewhere.
+        transaction.put(make_lease(20'000 + i, fmt::format("/elsewhere/{}", i), {ann().agent_id, "later"}));
         transaction.append(make_event(lease));
         transaction.put(make_notice(i, lease));
         transaction.put(make_answer(fmt::format("key {}", i), {lease}));
@@ -63,7 +68,8 @@ TEST_F(Work, DoesNotGrowWithWhatOthersHave) {
       {"the first events", [](Transaction& t) { t.history({.limit = 5, .oldest = true}); }},
       {"events of a path", [](Transaction& t) { t.history({.path = "/others/7", .limit = 5}); }},
       {"a lease", [&](Transaction& t) { t.lease(mine.id); }},
-      {"an owner's leases", [](Transaction& t) { t.leases({.agent_id = ann().agent_id}); }},
+      {"an owner's leases",
+       [](Transaction& t) { t.leases({.agent_id = ann().agent_id, .session_id = ann().session_id}); }},
       {"leases at a path", [](Transaction& t) { t.leases_at({.path = "/mine/file"}); }},
       {"leases in a folder", [](Transaction& t) { t.leases_at({.path = "/mine", .subtree = true}); }},
       {"tickets at a path", [](Transaction& t) { t.tickets_at({.path = "/mine/file"}); }},

@@ -41,15 +41,9 @@ constexpr const char* kInsertLease =
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, "
     "?41) ON CONFLICT(id) DO NOTHING";
 constexpr const char* kUpdateLease = "UPDATE leases SET " LEASE_IDENTITY LEASE_STATE " WHERE id = ?1";
-// An update rewrites every index on a column it names, changed or not. So what changes most often has
-// statements that name little else: a renewal, an ending, and what a lease is about seldom does.
+// An update rewrites every index on a column it names, changed or not; what a lease is about seldom does
+// change. Renewals and endings name less still: LeaseChanges.
 constexpr const char* kUpdateState = "UPDATE leases SET " LEASE_STATE " WHERE id = ?1";
-constexpr const char* kUpdateTerm =
-    "UPDATE leases SET updated_at = ?, expires_at = ?, ttl_seconds = ?, expires_ns = ?, heartbeat_ns = ?, "
-    "updated_ns = ?, deadline_ns = ?, ttl_ms = ?, renewal_count = ? WHERE id = ?";
-constexpr const char* kUpdateStatus =
-    "UPDATE leases SET status = ?, ended_by = ?, updated_at = ?, updated_ns = ?, deadline_ns = ? WHERE id = "
-    "?";
 
 void bind_process(Query& query, const std::optional<Process>& process) {
   if (process) {
@@ -104,7 +98,7 @@ void SqliteTransaction::put(const Lease& lease) {
 void SqliteTransaction::extend(const Lease& lease) {
   if (const auto known = leases_.find(lease.id.text); known != leases_.end())
     return update(known->second, lease);
-  write_term(lease);
+  lease_changes_.add(lease.id, term_of(lease));
 }
 
 void SqliteTransaction::update(Lease& stored, const Lease& lease) {
@@ -125,38 +119,41 @@ void SqliteTransaction::update(Lease& stored, const Lease& lease) {
   stored.last_heartbeat_at = lease.last_heartbeat_at;
   stored.renewal_count = lease.renewal_count;
   const bool same_rest = stored == lease;
-  if (same_rest && same_term) return write_status(lease);
-  if (same_rest && same_status) return write_term(lease);
+  if (same_rest && same_term) return lease_changes_.add(lease.id, ending_of(lease));
+  if (same_rest && same_status) return lease_changes_.add(lease.id, term_of(lease));
   const bool same_place = stored.path == lease.path && stored.subtree == lease.subtree && same_owner &&
                           stored.holder.pr_id == lease.holder.pr_id;
   write(lease, same_place ? kUpdateState : kUpdateLease);
   stored = lease;
 }
 
-void SqliteTransaction::write_status(const Lease& lease) {
-  connection_.query(kUpdateStatus)
-      .bind_all(word(lease.status), word(lease.ended_by), unix_seconds(lease.updated_at),
-                to_column(lease.updated_at), to_column(when(lease)), lease.id.text)
-      .run();
+Ending SqliteTransaction::ending_of(const Lease& lease) const {
+  return {.status = word(lease.status),
+          .ended_by = word(lease.ended_by),
+          .updated_at = unix_seconds(lease.updated_at),
+          .updated_ns = to_column(lease.updated_at),
+          .deadline_ns = to_column(when(lease))};
 }
 
-void SqliteTransaction::write_term(const Lease& lease) {
-  connection_.query(kUpdateTerm)
-      .bind_all(unix_seconds(lease.updated_at), unix_seconds(lease.expires_at), seconds_of(lease.ttl),
-                to_column(lease.expires_at), to_column(lease.last_heartbeat_at), to_column(lease.updated_at),
-                to_column(when(lease)), std::int64_t{lease.ttl.count()}, std::int64_t{lease.renewal_count},
-                lease.id.text)
-      .run();
+Term SqliteTransaction::term_of(const Lease& lease) const {
+  return {.updated_at = unix_seconds(lease.updated_at),
+          .expires_at = unix_seconds(lease.expires_at),
+          .ttl_seconds = seconds_of(lease.ttl),
+          .expires_ns = to_column(lease.expires_at),
+          .heartbeat_ns = to_column(lease.last_heartbeat_at),
+          .updated_ns = to_column(lease.updated_at),
+          .deadline_ns = to_column(when(lease)),
+          .ttl_ms = lease.ttl.count(),
+          .renewal_count = lease.renewal_count};
 }
 
 void SqliteTransaction::write(const Lease& lease, const char* sql) {
   const std::string paired_with = to_column(lease.paired_with);
   const std::string pairs = to_column(lease.pairs);
-  Query query = connection_.query(sql);
-  query.bind_all(lease.id.text, workspace_, lease.path, std::int64_t{lease.subtree},
-                 lease.holder.owner.agent_id, lease.holder.owner.session_id, lease.holder.pr_id,
-                 unix_seconds(lease.created_at), to_column(lease.created_at), word(lease.mode),
-                 lease.holder.host);
+  Query query = on_leases(sql);
+  query.bind_all(lease.id.text, number_, lease.path, std::int64_t{lease.subtree}, lease.holder.owner.agent_id,
+                 lease.holder.owner.session_id, lease.holder.pr_id, unix_seconds(lease.created_at),
+                 to_column(lease.created_at), word(lease.mode), lease.holder.host);
   bind_process(query, lease.holder.process);
   query.bind_all(static_cast<std::int64_t>(lease.token.value), word(lease.status), word(lease.ended_by),
                  unix_seconds(lease.updated_at), unix_seconds(lease.expires_at), seconds_of(lease.ttl),
@@ -207,7 +204,7 @@ void SqliteTransaction::write(const Ticket& ticket, const char* sql) {
   const std::string request = to_json(ticket.request);
   const std::string leases = to_column(ticket.leases);
   connection_.query(sql)
-      .bind_all(ticket.id.text, workspace_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id,
+      .bind_all(ticket.id.text, number_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id,
                 request, static_cast<std::int64_t>(ticket.sequence.value), to_column(ticket.arrival),
                 to_column(ticket.order), std::int64_t{ticket.upgrade}, to_column(ticket.wait_until),
                 to_column(ticket.proven_until), to_column(when(ticket)), word(ticket.status),
@@ -224,7 +221,7 @@ void SqliteTransaction::add_paths(const Ticket& ticket) {
         .query(
             "INSERT INTO ticket_paths (workspace, file_path, subtree, ticket_id) VALUES (?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET subtree = max(subtree, excluded.subtree)")
-        .bind_all(workspace_, wanted.path, std::int64_t{wanted.subtree}, ticket.id.text)
+        .bind_all(number_, wanted.path, std::int64_t{wanted.subtree}, ticket.id.text)
         .run();
   }
 }
@@ -232,7 +229,7 @@ void SqliteTransaction::add_paths(const Ticket& ticket) {
 void SqliteTransaction::remove_paths(const Ticket& ticket) {
   for (const WantedPath& wanted : ticket.request.paths) {
     connection_.query("DELETE FROM ticket_paths WHERE workspace = ? AND file_path = ? AND ticket_id = ?")
-        .bind_all(workspace_, wanted.path, ticket.id.text)
+        .bind_all(number_, wanted.path, ticket.id.text)
         .run();
   }
 }
@@ -242,7 +239,7 @@ void SqliteTransaction::put(const Answer& answer) {
   connection_
       .query("INSERT OR REPLACE INTO answers (workspace, " ANSWER_COLUMNS
              ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind_all(workspace_, answer.owner.agent_id, answer.owner.session_id, answer.key, answer.request_hash,
+      .bind_all(number_, answer.owner.agent_id, answer.owner.session_id, answer.key, answer.request_hash,
                 answer.group_id.text, leases, std::int64_t{answer.ttl_clamped}, to_column(answer.drop_at))
       .run();
 }
@@ -251,7 +248,7 @@ void SqliteTransaction::put(const Notice& notice) {
   connection_
       .query("INSERT OR REPLACE INTO notices (workspace, " NOTICE_COLUMNS
              ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind_all(workspace_, notice.id, notice.owner.agent_id, notice.owner.session_id, word(notice.cause),
+      .bind_all(number_, notice.id, notice.owner.agent_id, notice.owner.session_id, word(notice.cause),
                 std::int64_t{notice.received}, notice.lease_id.text, notice.path,
                 static_cast<std::int64_t>(notice.token.value), notice.actor, notice.reason,
                 to_column(notice.at), to_column(notice.wall), to_column(notice.drop_at))
@@ -260,7 +257,7 @@ void SqliteTransaction::put(const Notice& notice) {
 
 void SqliteTransaction::erase(const Notice& notice) {
   connection_.query("DELETE FROM notices WHERE workspace = ? AND agent_id = ? AND session_id = ? AND id = ?")
-      .bind_all(workspace_, notice.owner.agent_id, notice.owner.session_id, notice.id)
+      .bind_all(number_, notice.owner.agent_id, notice.owner.session_id, notice.id)
       .run();
 }
 
@@ -272,8 +269,8 @@ void SqliteTransaction::put(const Contention& contention) {
       .query(
           "INSERT OR REPLACE INTO contentions (workspace, agent_id, session_id, pr_id, file_path, contention,"
           " drop_ns) VALUES (?, ?, ?, ?, ?, ?, ?)")
-      .bind_all(workspace_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id, contention.path,
-                json, to_column(contention.drop_at))
+      .bind_all(number_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id, contention.path, json,
+                to_column(contention.drop_at))
       .run();
 }
 
@@ -281,7 +278,7 @@ void SqliteTransaction::erase(const Contention& contention) {
   connection_
       .query(
           "DELETE FROM contentions WHERE workspace = ? AND agent_id = ? AND session_id = ? AND file_path = ?")
-      .bind_all(workspace_, contention.owner().agent_id, contention.owner().session_id, contention.path)
+      .bind_all(number_, contention.owner().agent_id, contention.owner().session_id, contention.path)
       .run();
 }
 
@@ -293,7 +290,7 @@ void SqliteTransaction::append(Event event) {
   Query query =
       connection_.query("INSERT INTO lease_history (workspace, event_at, " EVENT_COLUMNS
                         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  query.bind_all(workspace_, std::int64_t{seconds}, id, word(event.type), event.lease_id.text,
+  query.bind_all(number_, std::int64_t{seconds}, id, word(event.type), event.lease_id.text,
                  event.group_id.text, event.owner.agent_id, event.owner.session_id, event.pr_id, event.path,
                  std::int64_t{event.subtree}, word(event.mode), static_cast<std::int64_t>(event.token.value));
   for (const std::optional<Status>& status : {event.status_before, event.status_after}) {
@@ -331,15 +328,15 @@ void SqliteTransaction::erase_setting(const std::string& stored_key) {
 std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before, std::size_t limit) {
   auto left = static_cast<std::int64_t>(std::min<std::size_t>(limit, 1'000'000));
   std::size_t forgotten = 0;
+  lease_changes_.write();
   const auto remove = [&](const char* sql, std::int64_t moment) {
-    connection_.query(sql).bind_all(workspace_, moment, left).run();
+    connection_.query(sql).bind_all(number_, moment, left).run();
     left -= connection_.changes();
     forgotten += static_cast<std::size_t>(connection_.changes());
   };
   remove(
-      "DELETE FROM leases WHERE rowid IN (SELECT rowid FROM leases INDEXED BY idx_leases_when WHERE "
-      "workspace = ? AND deadline_ns < ? AND status IN ('released', 'expired', 'failed') AND "
-      "status <> 'pending' LIMIT ?)",
+      "DELETE FROM leases WHERE rowid IN (SELECT rowid FROM leases INDEXED BY idx_leases_ended WHERE "
+      "workspace = ? AND deadline_ns < ? AND status <> 'active' AND status <> 'pending' LIMIT ?)",
       to_column(ended_before));
   remove(
       "DELETE FROM tickets WHERE rowid IN (SELECT rowid FROM tickets INDEXED BY idx_tickets_when WHERE"
@@ -362,10 +359,10 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
       " json_each(answers.leases) AS one JOIN leases ON leases.id = one.value)) LIMIT ?)",
       to_column(now_));
   connection_.query("DELETE FROM rate_windows WHERE workspace = ? AND ends_ns <= ?")
-      .bind_all(workspace_, to_column(now_))
+      .bind_all(number_, to_column(now_))
       .run();
   connection_.query("DELETE FROM session_locks WHERE workspace = ? AND drop_us <= ?")
-      .bind_all(workspace_, to_column(wall_))
+      .bind_all(number_, to_column(wall_))
       .run();
   // The oldest are in front, but for what was written while a clock was wrong: so it looks a little further.
   remove(
@@ -381,7 +378,7 @@ void SqliteTransaction::write_count(const Owner& owner, std::int64_t change) {
   if (change < 0) {
     connection_
         .query("DELETE FROM owners WHERE workspace = ? AND agent_id = ? AND session_id = ? AND leases <= ?")
-        .bind_all(workspace_, owner.agent_id, owner.session_id, -change)
+        .bind_all(number_, owner.agent_id, owner.session_id, -change)
         .run();
     if (connection_.changes() > 0) return;
   }
@@ -389,16 +386,22 @@ void SqliteTransaction::write_count(const Owner& owner, std::int64_t change) {
       .query(
           "INSERT INTO owners (workspace, agent_id, session_id, leases) VALUES (?, ?, ?, ?)"
           " ON CONFLICT DO UPDATE SET leases = leases + excluded.leases")
-      .bind_all(workspace_, owner.agent_id, owner.session_id, change)
+      .bind_all(number_, owner.agent_id, owner.session_id, change)
       .run();
 }
 
 std::vector<GroupId> SqliteTransaction::finish() {
+  lease_changes_.write();
   for (const auto& [owner, change] : counts_) write_count(owner, change);
   if (numbers_changed_) {
     connection_.query("UPDATE store SET last_sequence = ?, last_token = ?")
         .bind_all(static_cast<std::int64_t>(numbers_.last_sequence),
                   static_cast<std::int64_t>(numbers_.last_token))
+        .run();
+  }
+  if (changes_before_new_ && connection_.total_changes() > *changes_before_new_) {
+    connection_.query("INSERT INTO workspaces (name, number) VALUES (?, ?)")
+        .bind_all(workspace_, number_)
         .run();
   }
   return std::move(bells_);
