@@ -262,24 +262,29 @@ void weigh_rows(Report& report) {
 
 int run(int argc, char** argv) {
   std::string json;
+  bool only_hand_over = false;
   int many = 1'000'000;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--quick") {
       many = 100'000;
+    } else if (argument == "--only=hand-over") {
+      only_hand_over = true;
     } else if (argument.starts_with("--json=")) {
       json = argument.substr(7);
     } else {
-      give_up("usage: bench_sqlite [--quick] [--json=FILE]");
+      give_up("usage: bench_sqlite [--quick] [--only=hand-over] [--json=FILE]");
     }
   }
   Report report;
-  compare_with_bare_loop(report);
-  compare_batches(report);
-  weigh_rows(report);
-  compare_crowds(report);
+  if (!only_hand_over) {
+    compare_with_bare_loop(report);
+    compare_batches(report);
+    weigh_rows(report);
+    compare_crowds(report);
+  }
   compare_handover(report);
-  compare_sizes(report, many);
+  if (!only_hand_over) compare_sizes(report, many);
   return report.finish(json) ? 0 : 1;
 }
 
