@@ -1,9 +1,12 @@
 // What a view of the SQLite store reads.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
 #include "model/scope.h"
 #include "store/sqlite/rows.h"
+#include "store/sqlite/schema.h"
 #include "store/sqlite/transaction.h"
 
 namespace leasehold::sqlite {
@@ -56,6 +59,13 @@ void bind_filter(Query& query, const Filter& filter) {
 SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspace, const StoreClock& clock,
                                      bool writes)
     : connection_(connection), workspace_(std::move(workspace)), remembers_all_(writes) {
+  if (Query version = connection_.query("PRAGMA user_version");
+      !version.step() || version.integer() != latest_version()) {
+    throw Failure{{Code::unavailable,
+                   fmt::format("{} was brought up to date by another version of Leasehold while this process "
+                               "used it. Nothing was written. Start this process again.",
+                               connection_.path())}};
+  }
   Query query = connection_.query(
       "SELECT boot_sequence, last_sequence, last_token, number,"
       " EXISTS (SELECT 1 FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = number AND status ="

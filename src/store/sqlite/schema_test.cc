@@ -429,6 +429,19 @@ TEST_F(SchemaTest, NoticesOfAFileThatFoundThemByIdAreStillTold) {
             fmt::format("{}\n0\n", sqlite::latest_version()));
 }
 
+TEST_F(SchemaTest, WhoUsesAFileThatANewerVersionUpgradesIsTold) {
+  const auto store = place.open();
+  ASSERT_EQ(sql(fmt::format("PRAGMA user_version = {}", sqlite::latest_version() + 1)), "");
+
+  const auto written =
+      try_commit(*store, [](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });
+  const auto looked = store->view({.workspace = kWorkspace}, [](View&) -> Result<void> { return {}; });
+
+  EXPECT_ERROR(written, Code::unavailable, place.database(), "Start this process again");
+  EXPECT_ERROR(looked, Code::unavailable, place.database(), "Start this process again");
+  EXPECT_EQ(sql("SELECT count(*) FROM leases"), "0\n");
+}
+
 // Also where one is called what another's number will be.
 TEST_F(SchemaTest, WhatWorkspacesHaveIsTheirsAfterTheyGotNumbers) {
   const std::vector<std::string> workspaces = {"3", "1", "2", "somewhere"};
