@@ -28,6 +28,10 @@ std::optional<Record> first(Query& query, Record (*read)(Query&)) {
 // Read at once. An owner may have a hundred thousand leases.
 constexpr std::size_t kRemembered = 1'000;
 
+// Whoever looks for the newest events stops after so many that are too old. Not after the first: some may
+// have been written while a clock was wrong.
+constexpr std::size_t kOlderLookedAt = 10'000;
+
 // Everything below a path lies in this range of texts: '0' comes right after '/'.
 std::string end_of_range(std::string prefix) {
   prefix.back() = '0';
@@ -355,9 +359,18 @@ std::vector<Event> SqliteTransaction::history(const HistoryQuery& query) {
   bind_if_any(rows, query.path);
   bind_if_any(rows, query.agent_id);
   bind_if_any(rows, lease_id);
-  rows.bind(query.since ? std::optional(to_column(*query.since)) : std::nullopt);
-  rows.bind(query.limit == 0 ? -1 : sql_limit(query.limit));
-  std::vector<Event> events = all(rows, read_event);
+  rows.bind(query.since && oldest ? std::optional(to_column(*query.since)) : std::nullopt);
+  rows.bind(query.limit == 0 || query.since ? -1 : sql_limit(query.limit));
+  std::vector<Event> events;
+  std::size_t too_old = 0;
+  while (too_old < kOlderLookedAt && (query.limit == 0 || events.size() < query.limit) && rows.step()) {
+    Event event = read_event(rows);
+    if (query.since && event.wall < *query.since) {
+      ++too_old;
+    } else {
+      events.push_back(std::move(event));
+    }
+  }
   if (!oldest) std::ranges::reverse(events);
   for (Event& event : events) {
     // The time line of an earlier boot is gone; people's clocks go on.

@@ -8,6 +8,8 @@
 namespace leasehold {
 namespace {
 
+using namespace std::chrono_literals;
+
 // The steps of every statement of every connection of this process.
 std::int64_t steps = 0;
 
@@ -95,6 +97,31 @@ TEST_F(Work, DoesNotGrowWithWhatOthersHave) {
     EXPECT_GT(among_few[i], 0) << calls[i].what;
     EXPECT_LE(steps_of(calls[i].call), among_few[i] + 20) << calls[i].what;
   }
+}
+
+TEST_F(Work, ForEventsSinceAMomentDoesNotGrowWithAllBefore) {
+  Event event = make_event(make_lease(0, "/mine/file"));
+  const WallTime moment = event.wall + 1h;
+  const auto add = [&](int before, int since) {
+    commit(*store, [&](Transaction& transaction) {
+      for (event.wall = moment - 1s; before > 0; --before) transaction.append(event);
+      for (event.wall = moment; since > 0; --since) transaction.append(event);
+    });
+  };
+  const auto expect_since = [&](std::size_t count) {
+    steps = 0;
+    look(*store, [&](View& view) { EXPECT_EQ(view.history({.since = moment}).size(), count); });
+    return steps;
+  };
+  add(0, 2);
+  add(9'000, 1);
+  expect_since(3);  // Though a clock was wrong meanwhile.
+  add(10'000, 1);
+  const std::int64_t among_few = expect_since(1);
+
+  add(10'000, 1);
+
+  EXPECT_LE(expect_since(1), among_few + 100);
 }
 
 TEST_F(Work, DoesNotGrowWithTheHistoryOfOtherWorkspaces) {
