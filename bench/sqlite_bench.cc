@@ -53,7 +53,7 @@ class BareLoop {
         "pid_namespace,"
         " pid, start_time, token, status, created_at, updated_at, expires_at, ttl_seconds, created_ns, "
         "acquired_ns,"
-        " expires_ns, heartbeat_ns, updated_ns, deadline_ns, ttl_ms, group_id) VALUES (?1, '1', ?2,"
+        " expires_ns, heartbeat_ns, updated_ns, deadline_ns, ttl_ms, group_id) VALUES (?1, '#1', ?2,"
         " 'claude-0000', '7d0c5b0e-52a1-4c1f-9a55-2f6d1f0a8f11', 'workstation', "
         "'4c3b0f0e6a7d4d0fb1a2c3d4e5f60718',"
         " '0f8fad5b-d9cb-469f-a165-70867728950e', 4026531836, 4242, 123456, 1760000000000000 + ?3, 'active',"
@@ -66,7 +66,7 @@ class BareLoop {
     append_ = prepare(
         "INSERT INTO lease_history (workspace, event_at, id, event_type, lease_id, group_id, agent_id, "
         "session_id,"
-        " file_path, token, status_after, event_ns, event_us, reason) VALUES ('1', 1760000000,"
+        " file_path, token, status_after, event_ns, event_us, reason) VALUES ('#1', 1760000000,"
         " printf('%016d', 1000000000 + ?3), ?4, ?1, ?1, 'claude-0000', "
         "'7d0c5b0e-52a1-4c1f-9a55-2f6d1f0a8f11', ?2,"
         " 1760000000000000 + ?3, 'active', 5000000000000 + ?3, 1760000000000000 + ?3, '')");

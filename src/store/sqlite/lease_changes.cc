@@ -35,15 +35,17 @@ void write_change(Connection& connection, const Term& term, bool one, std::strin
 void LeaseChanges::add(const LeaseId& id, const Change& change) {
   if (change != change_ || ids_.size() == kMostAtOnce) write();
   change_ = change;
-  ids_.push_back(id);
+  ids_.insert(id);
 }
 
 void LeaseChanges::write() {
   if (ids_.empty()) return;
-  const std::vector<LeaseId> ids = std::exchange(ids_, {});
+  const std::set<LeaseId> ids = std::exchange(ids_, {});
   const bool one = ids.size() == 1;
-  const std::string text = one ? ids.front().text : to_column(ids);
+  const std::string text = one ? ids.begin()->text : to_column(std::vector<LeaseId>(ids.begin(), ids.end()));
   std::visit([&](const auto& change) { write_change(connection_, change, one, text); }, change_);
+  if (connection_.changes() != static_cast<std::int64_t>(ids.size()))
+    throw_corrupt("a lease that is not found by its id");
 }
 
 }  // namespace leasehold::sqlite

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "store/sqlite/connection.h"
 
@@ -43,11 +43,15 @@ class LeaseChanges {
   void add(const LeaseId& id, const Change& change);
   // Before anything else reads or writes leases, and at the end. Throws Failure.
   void write();
+  // Before one is read.
+  void write(const LeaseId& id) {
+    if (ids_.contains(id)) write();
+  }
 
  private:
   Connection& connection_;
   Change change_;
-  std::vector<LeaseId> ids_;  // All get `change_`.
+  std::set<LeaseId> ids_;  // All get `change_`.
 };
 
 }  // namespace leasehold::sqlite

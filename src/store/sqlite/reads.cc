@@ -71,24 +71,26 @@ SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspa
                                connection_.path())}};
   }
   Query query = connection_.query(
-      "SELECT boot_sequence, last_sequence, last_token, number,"
-      " EXISTS (SELECT 1 FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = number AND status ="
+      "SELECT boot_sequence, last_sequence, last_token, alias IS NULL, alias,"
+      " EXISTS (SELECT 1 FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = alias AND status ="
       " 'active' AND subtree = 1),"
-      " EXISTS (SELECT 1 FROM ticket_paths WHERE workspace = number),"
-      " EXISTS (SELECT 1 FROM contentions WHERE workspace = number)"
+      " EXISTS (SELECT 1 FROM ticket_paths WHERE workspace = alias),"
+      " EXISTS (SELECT 1 FROM contentions WHERE workspace = alias)"
       " FROM store LEFT JOIN workspaces ON name = ?");
   if (!query.bind(workspace_).step()) throw_corrupt("no row in the table 'store'");
   numbers_.boot_sequence = static_cast<std::uint64_t>(query.integer());
   numbers_.last_sequence = static_cast<std::uint64_t>(query.integer());
   numbers_.last_token = static_cast<std::uint64_t>(query.integer());
-  number_ = query.text();
+  const bool is_new = query.integer() != 0;
+  alias_ = query.text();
   has_subtrees_ = query.integer() != 0;
   has_waiters_ = query.integer() != 0;
   has_contentions_ = query.integer() != 0;
-  if (number_.empty() && writes) {
-    Query next = connection_.query("SELECT count(*) + 1 FROM workspaces");
+  if (is_new) {
+    // No name begins like this.
+    Query next = connection_.query("SELECT '#' || (count(*) + 1) FROM workspaces");
     next.step();
-    number_ = next.text();
+    alias_ = next.text();
     changes_before_new_ = connection_.total_changes();
   }
   // Read after the snapshot was taken: nothing in it is from later than now.
@@ -118,13 +120,13 @@ std::vector<Lease> SqliteTransaction::leases_at(const Scope& scope) {
   Query at = on_leases("SELECT " LEASE_COLUMNS
                        " FROM leases INDEXED BY idx_leases_file_status WHERE workspace = ? AND file_path = ?"
                        " AND status = 'active'");
-  std::vector<Lease> found = all_leases(at.bind_all(number_, scope.path));
+  std::vector<Lease> found = all_leases(at.bind_all(alias_, scope.path));
   if (has_subtrees_) {
     for (const std::string& above : ancestors(scope.path)) {
       Query subtree = on_leases("SELECT " LEASE_COLUMNS
                                 " FROM leases INDEXED BY idx_leases_live_subtree WHERE workspace = ? AND"
                                 " file_path = ? AND status = 'active' AND subtree = 1");
-      std::ranges::move(all_leases(subtree.bind_all(number_, above)), std::back_inserter(found));
+      std::ranges::move(all_leases(subtree.bind_all(alias_, above)), std::back_inserter(found));
     }
   }
   if (scope.subtree && is_path(scope.path)) {
@@ -135,8 +137,7 @@ std::vector<Lease> SqliteTransaction::leases_at(const Scope& scope) {
                   " FROM leases INDEXED BY idx_leases_file_status WHERE workspace = ? AND file_path >= ?"
                   " AND file_path < ? AND file_path <> ? AND status = 'active'");
     const std::string end = end_of_range(prefix);
-    std::ranges::move(all_leases(below.bind_all(number_, prefix, end, scope.path)),
-                      std::back_inserter(found));
+    std::ranges::move(all_leases(below.bind_all(alias_, prefix, end, scope.path)), std::back_inserter(found));
   }
   return found;
 }
@@ -159,7 +160,7 @@ std::set<std::string> SqliteTransaction::find_waiting(const Scope& scope) {
     Query at = connection_.query("SELECT ticket_id, " TICKET_COLUMNS
                                  " FROM ticket_paths JOIN tickets ON tickets.id = ticket_id WHERE"
                                  " ticket_paths.workspace = ? AND file_path = ? AND (subtree = 1 OR ?)");
-    at.bind_all(number_, place, std::int64_t{place == scope.path});
+    at.bind_all(alias_, place, std::int64_t{place == scope.path});
     while (at.step()) ids.insert(read_ticket_once(at).id.text);
   }
   if (scope.subtree && is_path(scope.path)) {
@@ -168,7 +169,7 @@ std::set<std::string> SqliteTransaction::find_waiting(const Scope& scope) {
     Query below = connection_.query("SELECT ticket_id, " TICKET_COLUMNS
                                     " FROM ticket_paths JOIN tickets ON tickets.id = ticket_id WHERE"
                                     " ticket_paths.workspace = ? AND file_path >= ? AND file_path < ?");
-    below.bind_all(number_, prefix, end);
+    below.bind_all(alias_, prefix, end);
     while (below.step()) ids.insert(read_ticket_once(below).id.text);
   }
   return ids;
@@ -189,8 +190,9 @@ std::optional<Lease> SqliteTransaction::lease(const LeaseId& id) {
 }
 
 std::optional<Lease> SqliteTransaction::read(const LeaseId& id) {
-  Query query = on_leases("SELECT " LEASE_COLUMNS " FROM leases WHERE id = ? AND workspace = ?");
-  if (!query.bind_all(id.text, number_).step()) return std::nullopt;
+  lease_changes_.write(id);
+  Query query = connection_.query("SELECT " LEASE_COLUMNS " FROM leases WHERE id = ? AND workspace = ?");
+  if (!query.bind_all(id.text, alias_).step()) return std::nullopt;
   return read_lease(query, workspace_);
 }
 
@@ -198,7 +200,7 @@ std::optional<Ticket> SqliteTransaction::ticket(const GroupId& id) {
   if (const auto known = tickets_.find(id.text); known != tickets_.end()) return known->second;
   Query query =
       connection_.query("SELECT id, " TICKET_COLUMNS " FROM tickets WHERE id = ? AND workspace = ?");
-  if (!query.bind_all(id.text, number_).step()) return std::nullopt;
+  if (!query.bind_all(id.text, alias_).step()) return std::nullopt;
   return read_ticket_once(query);
 }
 
@@ -217,7 +219,7 @@ std::optional<Lease> SqliteTransaction::newest_at(const std::string& path, const
                           " FROM leases INDEXED BY idx_leases_file_path WHERE file_path = ?1"
                           " AND session_id = ?2 AND workspace = ?3 AND (?4 IS NULL OR agent_id = ?4)"
                           " AND status NOT IN ('pending', 'failed') ORDER BY rowid DESC LIMIT 1");
-  query.bind_all(path, session_id, number_);
+  query.bind_all(path, session_id, alias_);
   bind_if_any(query, agent_id);
   if (!query.step()) return std::nullopt;
   Lease newest = read_lease(query, workspace_);
@@ -228,7 +230,7 @@ std::optional<Lease> SqliteTransaction::newest_at(const std::string& path, const
 std::vector<std::string> SqliteTransaction::agents_in(const std::string& session_id) {
   std::set<std::string> agents;
   Query query = connection_.query("SELECT agent_id FROM owners WHERE workspace = ? AND session_id = ?");
-  query.bind_all(number_, session_id);
+  query.bind_all(alias_, session_id);
   while (query.step()) agents.emplace(query.text());
   for (const auto& [owner, change] : counts_) {
     if (owner.session_id == session_id) agents.insert(owner.agent_id);
@@ -261,7 +263,7 @@ std::vector<Lease> SqliteTransaction::leases(const Filter& filter) {
   }
 #undef ACTIVE
   Query query = on_leases(sql);
-  query.bind(number_);
+  query.bind(alias_);
   bind_filter(query, filter);
   return all_leases(query);
 }
@@ -272,7 +274,7 @@ std::vector<Ticket> SqliteTransaction::tickets(const Filter& filter) {
       "SELECT id, " TICKET_COLUMNS
       " FROM tickets INDEXED BY idx_tickets_when WHERE workspace = ?1 AND status = 'pending' AND"
       " (?2 IS NULL OR agent_id = ?2) AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)");
-  query.bind(number_);
+  query.bind(alias_);
   bind_filter(query, filter);
   return all_tickets(query);
 }
@@ -287,7 +289,7 @@ std::size_t SqliteTransaction::lease_count(const Owner& owner) {
   Query query =
       connection_.query("SELECT leases FROM owners WHERE workspace = ? AND agent_id = ? AND session_id = ?");
   std::int64_t held = 0;
-  if (query.bind_all(number_, owner.agent_id, owner.session_id).step()) held = query.integer();
+  if (query.bind_all(alias_, owner.agent_id, owner.session_id).step()) held = query.integer();
   if (const auto changed = counts_.find(owner); changed != counts_.end()) held += changed->second;
   return static_cast<std::size_t>(std::max<std::int64_t>(held, 0));
 }
@@ -295,14 +297,14 @@ std::size_t SqliteTransaction::lease_count(const Owner& owner) {
 std::vector<Notice> SqliteTransaction::notices(const Owner& owner) {
   Query query = connection_.query("SELECT " NOTICE_COLUMNS
                                   " FROM notices WHERE workspace = ? AND agent_id = ? AND session_id = ?");
-  return all(query.bind_all(number_, owner.agent_id, owner.session_id), read_notice);
+  return all(query.bind_all(alias_, owner.agent_id, owner.session_id), read_notice);
 }
 
 std::optional<Answer> SqliteTransaction::answer(const Owner& owner, const std::string& key) {
   Query query =
       connection_.query("SELECT " ANSWER_COLUMNS
                         " FROM answers WHERE workspace = ? AND agent_id = ? AND session_id = ? AND key = ?");
-  return first(query.bind_all(number_, owner.agent_id, owner.session_id, key), read_answer);
+  return first(query.bind_all(alias_, owner.agent_id, owner.session_id, key), read_answer);
 }
 
 std::optional<Contention> SqliteTransaction::contention(const Owner& owner, const std::string& path) {
@@ -310,7 +312,7 @@ std::optional<Contention> SqliteTransaction::contention(const Owner& owner, cons
   Query query = connection_.query(
       "SELECT contention FROM contentions WHERE workspace = ? AND agent_id = ? AND session_id = ? AND"
       " file_path = ?");
-  return first(query.bind_all(number_, owner.agent_id, owner.session_id, path), read_contention);
+  return first(query.bind_all(alias_, owner.agent_id, owner.session_id, path), read_contention);
 }
 
 std::vector<Contention> SqliteTransaction::contentions(const Filter& filter) {
@@ -318,7 +320,7 @@ std::vector<Contention> SqliteTransaction::contentions(const Filter& filter) {
   Query query = connection_.query(
       "SELECT contention FROM contentions WHERE workspace = ?1 AND (?2 IS NULL OR agent_id = ?2) AND"
       " (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR pr_id = ?4)");
-  query.bind(number_);
+  query.bind(alias_);
   bind_filter(query, filter);
   return all(query, read_contention);
 }
@@ -328,13 +330,13 @@ Due SqliteTransaction::due(Time moment, std::size_t limit) {
                            " FROM leases INDEXED BY idx_leases_expires_at WHERE workspace = ? AND"
                            " deadline_ns <= ? AND status = 'active'"
                            " ORDER BY deadline_ns LIMIT ?");
-  Due found = {.leases = all_leases(leases.bind_all(number_, to_column(moment), sql_limit(limit)))};
+  Due found = {.leases = all_leases(leases.bind_all(alias_, to_column(moment), sql_limit(limit)))};
   if (!has_waiters_) return found;
   Query tickets = connection_.query(
       "SELECT id, " TICKET_COLUMNS
       " FROM tickets INDEXED BY idx_tickets_when WHERE workspace = ? AND deadline_ns <= ? AND"
       " status = 'pending' ORDER BY deadline_ns LIMIT ?");
-  found.tickets = all_tickets(tickets.bind_all(number_, to_column(moment), sql_limit(limit)));
+  found.tickets = all_tickets(tickets.bind_all(alias_, to_column(moment), sql_limit(limit)));
   return found;
 }
 
@@ -355,7 +357,7 @@ std::vector<Event> SqliteTransaction::history(const HistoryQuery& query) {
   const std::string after = sequence_text(query.after);
   const auto lease_id = query.lease_id ? std::optional(query.lease_id->text) : std::nullopt;
   Query rows = connection_.query(sql);
-  rows.bind_all(after, number_);
+  rows.bind_all(after, alias_);
   bind_if_any(rows, query.path);
   bind_if_any(rows, query.agent_id);
   bind_if_any(rows, lease_id);

@@ -331,13 +331,14 @@ DROP TABLE notices_by_id;
 DROP INDEX idx_lease_history_age;
 CREATE INDEX idx_lease_history_workspace ON lease_history(workspace);
 )"},
-    {8, "008_store_less_of_a_lease", "Numbers for workspaces, and one index for each purpose", R"(
--- What stands in every row and index is short.
+    {8, "008_store_less_of_a_lease", "Aliases for workspaces, and one index for each purpose", R"(
+-- A short alias stands for a workspace in every other table. Those that are there keep their names: a hook has
+-- seconds, and history may have a million rows.
 CREATE TABLE workspaces (
     name TEXT PRIMARY KEY,
-    number TEXT NOT NULL UNIQUE
+    alias TEXT NOT NULL UNIQUE
 ) WITHOUT ROWID;
-INSERT INTO workspaces SELECT workspace, row_number() OVER () FROM (
+INSERT INTO workspaces SELECT workspace, workspace FROM (
     SELECT workspace FROM leases
     UNION SELECT workspace FROM lease_history
     UNION SELECT workspace FROM tickets
@@ -356,24 +357,6 @@ DROP INDEX IF EXISTS idx_leases_file_path;
 DROP INDEX IF EXISTS idx_leases_expires_at;
 DROP INDEX IF EXISTS idx_leases_file_status;
 DROP INDEX IF EXISTS idx_leases_agent_status;
-UPDATE leases SET workspace = (SELECT number FROM workspaces WHERE name = workspace);
-UPDATE lease_history SET workspace = (SELECT number FROM workspaces WHERE name = workspace);
-UPDATE tickets SET workspace = (SELECT number FROM workspaces WHERE name = workspace);
--- In two steps where it is in the key: a name may be some number already.
-UPDATE ticket_paths SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
-UPDATE ticket_paths SET workspace = substr(workspace, 2);
-UPDATE answers SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
-UPDATE answers SET workspace = substr(workspace, 2);
-UPDATE notices SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
-UPDATE notices SET workspace = substr(workspace, 2);
-UPDATE contentions SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
-UPDATE contentions SET workspace = substr(workspace, 2);
-UPDATE owners SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
-UPDATE owners SET workspace = substr(workspace, 2);
-UPDATE rate_windows SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
-UPDATE rate_windows SET workspace = substr(workspace, 2);
-UPDATE session_locks SET workspace = char(1) || (SELECT number FROM workspaces WHERE name = workspace);
-UPDATE session_locks SET workspace = substr(workspace, 2);
 -- Who had a file last.
 CREATE INDEX idx_leases_file_path ON leases(file_path, workspace, session_id);
 -- What may have lapsed.

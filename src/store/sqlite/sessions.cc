@@ -10,7 +10,7 @@ namespace leasehold::sqlite {
 std::optional<RateWindow> SqliteTransaction::rate_window(const std::string& session_id) {
   Query row = connection_.query(
       "SELECT calls, ends_ns FROM rate_windows WHERE workspace = ? AND session_id = ? AND ends_ns > ?");
-  if (!row.bind_all(number_, session_id, to_column(now_)).step()) return std::nullopt;
+  if (!row.bind_all(alias_, session_id, to_column(now_)).step()) return std::nullopt;
   RateWindow window = {.session_id = session_id};
   window.calls = static_cast<std::size_t>(std::max<std::int64_t>(row.integer(), 0));
   window.ends_at = Time(Time::duration(row.integer()));
@@ -21,8 +21,7 @@ void SqliteTransaction::put(const RateWindow& window) {
   connection_
       .query(
           "INSERT OR REPLACE INTO rate_windows (workspace, session_id, calls, ends_ns) VALUES (?, ?, ?, ?)")
-      .bind_all(number_, window.session_id, static_cast<std::int64_t>(window.calls),
-                to_column(window.ends_at))
+      .bind_all(alias_, window.session_id, static_cast<std::int64_t>(window.calls), to_column(window.ends_at))
       .run();
 }
 
@@ -30,7 +29,7 @@ SessionPaths SqliteTransaction::session_paths(const std::string& session_id) {
   Query rows = connection_.query(
       "SELECT file_path, subtree, mode, drop_us FROM session_locks WHERE workspace = ? AND session_id = ? AND"
       " (drop_us IS NULL OR drop_us > ?) ORDER BY file_path, subtree");
-  rows.bind_all(number_, session_id, to_column(wall_));
+  rows.bind_all(alias_, session_id, to_column(wall_));
   SessionPaths found;
   while (rows.step()) {
     SessionPath path = {.session_id = session_id};
@@ -54,7 +53,7 @@ void SqliteTransaction::put(const SessionPath& path) {
       .query(
           "INSERT OR REPLACE INTO session_locks (workspace, session_id, file_path, subtree, mode, drop_us)"
           " VALUES (?, ?, ?, ?, ?, ?)")
-      .bind_all(number_, path.session_id, path.path, std::int64_t{path.subtree}, word(path.mode),
+      .bind_all(alias_, path.session_id, path.path, std::int64_t{path.subtree}, word(path.mode),
                 path.drop_at ? std::optional(to_column(*path.drop_at)) : std::nullopt)
       .run();
 }
@@ -64,7 +63,7 @@ void SqliteTransaction::erase(const SessionPath& path) {
       .query(
           "DELETE FROM session_locks WHERE workspace = ? AND session_id = ? AND file_path = ? AND subtree = "
           "?")
-      .bind_all(number_, path.session_id, path.path, std::int64_t{path.subtree})
+      .bind_all(alias_, path.session_id, path.path, std::int64_t{path.subtree})
       .run();
 }
 

@@ -106,6 +106,22 @@ TEST(SqliteStore, OfLeasesThatChangeAtOnceEachChangesInItsWay) {
   });
 }
 
+TEST(SqliteStore, ALeaseThatIsNotFoundWhenItIsWrittenIsCorrupt) {
+  const SqlitePlace place;
+  const auto store = place.open();
+  std::vector<Lease> leases = {make_lease(1, "/a"), make_lease(2, "/b")};
+  leases.front().id.text += std::string(1, '\0');  // SQLite's JSON ends there.
+  const auto write = [&](Transaction& transaction) {
+    (void)transaction.leases({});
+    for (const Lease& lease : leases) transaction.put(lease);
+  };
+  commit(*store, write);
+  for (Lease& lease : leases) lease.status = Status::released;
+
+  EXPECT_ERROR(try_commit(*store, write), Code::corrupt, "not found by its id", "lease doctor");
+  look(*store, [](View& view) { EXPECT_EQ(view.leases({}).size(), 2U); });
+}
+
 // As a copy made by VACUUM INTO is.
 TEST(SqliteStore, AFileWithoutALogGetsOneAgain) {
   const SqlitePlace place;

@@ -101,7 +101,7 @@ class SqliteTransaction final : public Transaction {
 
   Connection& connection_;
   const std::string workspace_;
-  std::string number_;  // Stands for the workspace in every table but `workspaces`; empty: nothing there yet.
+  std::string alias_;  // Stands for the workspace in every table but `workspaces`.
   std::optional<std::int64_t> changes_before_new_;  // If the workspace is new.
   Time now_;
   WallTime wall_;

@@ -151,7 +151,7 @@ void SqliteTransaction::write(const Lease& lease, const char* sql) {
   const std::string paired_with = to_column(lease.paired_with);
   const std::string pairs = to_column(lease.pairs);
   Query query = on_leases(sql);
-  query.bind_all(lease.id.text, number_, lease.path, std::int64_t{lease.subtree}, lease.holder.owner.agent_id,
+  query.bind_all(lease.id.text, alias_, lease.path, std::int64_t{lease.subtree}, lease.holder.owner.agent_id,
                  lease.holder.owner.session_id, lease.holder.pr_id, unix_seconds(lease.created_at),
                  to_column(lease.created_at), word(lease.mode), lease.holder.host);
   bind_process(query, lease.holder.process);
@@ -204,8 +204,8 @@ void SqliteTransaction::write(const Ticket& ticket, const char* sql) {
   const std::string request = to_json(ticket.request);
   const std::string leases = to_column(ticket.leases);
   connection_.query(sql)
-      .bind_all(ticket.id.text, number_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id,
-                request, static_cast<std::int64_t>(ticket.sequence.value), to_column(ticket.arrival),
+      .bind_all(ticket.id.text, alias_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id, request,
+                static_cast<std::int64_t>(ticket.sequence.value), to_column(ticket.arrival),
                 to_column(ticket.order), std::int64_t{ticket.upgrade}, to_column(ticket.wait_until),
                 to_column(ticket.proven_until), to_column(when(ticket)), word(ticket.status),
                 word(ticket.ended_by), to_column(ticket.ended_at), leases,
@@ -221,7 +221,7 @@ void SqliteTransaction::add_paths(const Ticket& ticket) {
         .query(
             "INSERT INTO ticket_paths (workspace, file_path, subtree, ticket_id) VALUES (?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET subtree = max(subtree, excluded.subtree)")
-        .bind_all(number_, wanted.path, std::int64_t{wanted.subtree}, ticket.id.text)
+        .bind_all(alias_, wanted.path, std::int64_t{wanted.subtree}, ticket.id.text)
         .run();
   }
 }
@@ -229,7 +229,7 @@ void SqliteTransaction::add_paths(const Ticket& ticket) {
 void SqliteTransaction::remove_paths(const Ticket& ticket) {
   for (const WantedPath& wanted : ticket.request.paths) {
     connection_.query("DELETE FROM ticket_paths WHERE workspace = ? AND file_path = ? AND ticket_id = ?")
-        .bind_all(number_, wanted.path, ticket.id.text)
+        .bind_all(alias_, wanted.path, ticket.id.text)
         .run();
   }
 }
@@ -239,7 +239,7 @@ void SqliteTransaction::put(const Answer& answer) {
   connection_
       .query("INSERT OR REPLACE INTO answers (workspace, " ANSWER_COLUMNS
              ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind_all(number_, answer.owner.agent_id, answer.owner.session_id, answer.key, answer.request_hash,
+      .bind_all(alias_, answer.owner.agent_id, answer.owner.session_id, answer.key, answer.request_hash,
                 answer.group_id.text, leases, std::int64_t{answer.ttl_clamped}, to_column(answer.drop_at))
       .run();
 }
@@ -248,7 +248,7 @@ void SqliteTransaction::put(const Notice& notice) {
   connection_
       .query("INSERT OR REPLACE INTO notices (workspace, " NOTICE_COLUMNS
              ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind_all(number_, notice.id, notice.owner.agent_id, notice.owner.session_id, word(notice.cause),
+      .bind_all(alias_, notice.id, notice.owner.agent_id, notice.owner.session_id, word(notice.cause),
                 std::int64_t{notice.received}, notice.lease_id.text, notice.path,
                 static_cast<std::int64_t>(notice.token.value), notice.actor, notice.reason,
                 to_column(notice.at), to_column(notice.wall), to_column(notice.drop_at))
@@ -257,7 +257,7 @@ void SqliteTransaction::put(const Notice& notice) {
 
 void SqliteTransaction::erase(const Notice& notice) {
   connection_.query("DELETE FROM notices WHERE workspace = ? AND agent_id = ? AND session_id = ? AND id = ?")
-      .bind_all(number_, notice.owner.agent_id, notice.owner.session_id, notice.id)
+      .bind_all(alias_, notice.owner.agent_id, notice.owner.session_id, notice.id)
       .run();
 }
 
@@ -269,7 +269,7 @@ void SqliteTransaction::put(const Contention& contention) {
       .query(
           "INSERT OR REPLACE INTO contentions (workspace, agent_id, session_id, pr_id, file_path, contention,"
           " drop_ns) VALUES (?, ?, ?, ?, ?, ?, ?)")
-      .bind_all(number_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id, contention.path, json,
+      .bind_all(alias_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id, contention.path, json,
                 to_column(contention.drop_at))
       .run();
 }
@@ -278,7 +278,7 @@ void SqliteTransaction::erase(const Contention& contention) {
   connection_
       .query(
           "DELETE FROM contentions WHERE workspace = ? AND agent_id = ? AND session_id = ? AND file_path = ?")
-      .bind_all(number_, contention.owner().agent_id, contention.owner().session_id, contention.path)
+      .bind_all(alias_, contention.owner().agent_id, contention.owner().session_id, contention.path)
       .run();
 }
 
@@ -290,7 +290,7 @@ void SqliteTransaction::append(Event event) {
   Query query =
       connection_.query("INSERT INTO lease_history (workspace, event_at, " EVENT_COLUMNS
                         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  query.bind_all(number_, std::int64_t{seconds}, id, word(event.type), event.lease_id.text,
+  query.bind_all(alias_, std::int64_t{seconds}, id, word(event.type), event.lease_id.text,
                  event.group_id.text, event.owner.agent_id, event.owner.session_id, event.pr_id, event.path,
                  std::int64_t{event.subtree}, word(event.mode), static_cast<std::int64_t>(event.token.value));
   for (const std::optional<Status>& status : {event.status_before, event.status_after}) {
@@ -330,7 +330,7 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
   std::size_t forgotten = 0;
   lease_changes_.write();
   const auto remove = [&](const char* sql, std::int64_t moment) {
-    connection_.query(sql).bind_all(number_, moment, left).run();
+    connection_.query(sql).bind_all(alias_, moment, left).run();
     left -= connection_.changes();
     forgotten += static_cast<std::size_t>(connection_.changes());
   };
@@ -359,10 +359,10 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
       " json_each(answers.leases) AS one JOIN leases ON leases.id = one.value)) LIMIT ?)",
       to_column(now_));
   connection_.query("DELETE FROM rate_windows WHERE workspace = ? AND ends_ns <= ?")
-      .bind_all(number_, to_column(now_))
+      .bind_all(alias_, to_column(now_))
       .run();
   connection_.query("DELETE FROM session_locks WHERE workspace = ? AND drop_us <= ?")
-      .bind_all(number_, to_column(wall_))
+      .bind_all(alias_, to_column(wall_))
       .run();
   // The oldest are in front, but for what was written while a clock was wrong: so it looks a little further.
   remove(
@@ -378,7 +378,7 @@ void SqliteTransaction::write_count(const Owner& owner, std::int64_t change) {
   if (change < 0) {
     connection_
         .query("DELETE FROM owners WHERE workspace = ? AND agent_id = ? AND session_id = ? AND leases <= ?")
-        .bind_all(number_, owner.agent_id, owner.session_id, -change)
+        .bind_all(alias_, owner.agent_id, owner.session_id, -change)
         .run();
     if (connection_.changes() > 0) return;
   }
@@ -386,7 +386,7 @@ void SqliteTransaction::write_count(const Owner& owner, std::int64_t change) {
       .query(
           "INSERT INTO owners (workspace, agent_id, session_id, leases) VALUES (?, ?, ?, ?)"
           " ON CONFLICT DO UPDATE SET leases = leases + excluded.leases")
-      .bind_all(number_, owner.agent_id, owner.session_id, change)
+      .bind_all(alias_, owner.agent_id, owner.session_id, change)
       .run();
 }
 
@@ -400,8 +400,8 @@ std::vector<GroupId> SqliteTransaction::finish() {
         .run();
   }
   if (changes_before_new_ && connection_.total_changes() > *changes_before_new_) {
-    connection_.query("INSERT INTO workspaces (name, number) VALUES (?, ?)")
-        .bind_all(workspace_, number_)
+    connection_.query("INSERT INTO workspaces (name, alias) VALUES (?, ?)")
+        .bind_all(workspace_, alias_)
         .run();
   }
   return std::move(bells_);
