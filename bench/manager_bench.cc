@@ -179,6 +179,8 @@ void sweep_many(Report& report, LeaseManager& manager, LeaseManager& other, cons
 }
 
 int run(int argc, char** argv) {
+  const std::string argument = argc > 1 ? argv[1] : "--json=";
+  if (!argument.starts_with("--json=")) give_up("usage: bench_manager [--json=FILE]");
   Report report;
   compare_with_bare_store(report);
   {
@@ -201,7 +203,7 @@ int run(int argc, char** argv) {
     Site other(folder.path());
     sweep_many(report, site.manager(), other.manager(), "sqlite");
   }
-  return report.finish(argc > 1 ? argv[1] : "") ? 0 : 1;
+  return report.finish(argument.substr(7)) ? 0 : 1;
 }
 
 }  // namespace
