@@ -36,8 +36,10 @@ struct World {
   NoLiveness liveness;
   SeededRandom random;
   std::unique_ptr<Store> store = open_memory_store(clock);
+  daemon::WriteHealth health{[](LogLevel, const std::string&) {}};
   daemon::Services services{
       {.store = *store,
+       .health = health,
        .liveness = liveness,
        .url = "memory:",
        .default_workspace = "here",

@@ -23,7 +23,8 @@ OpenOptions open_options(const ServeOptions& options) {
 
 // What managers are made of, in the order it depends on each other.
 struct Ground {
-  explicit Ground(std::shared_ptr<SharedStore> its_store) : shared(std::move(its_store)) {}
+  Ground(std::shared_ptr<SharedStore> its_store, WriteHealth::Say say)
+      : shared(std::move(its_store)), health(std::move(say)) {}
 
   Result<Served> make_manager(const std::string& name, const std::string& profile) {
     ServeOptions chosen = options;
@@ -36,7 +37,7 @@ struct Ground {
     const Policy policy = (*configuration)->policy_without_store();
     std::string settings = (*configuration)->fingerprint();
     auto manager = std::make_unique<LeaseManager>(
-        Environment{liveness, random}, *shared->store, name, policy,
+        Environment{liveness, random}, store, name, policy,
         ManagerOptions{.configuration = std::move(*configuration),
                        .cleans_up = false,
                        .log = log,
@@ -46,6 +47,8 @@ struct Ground {
   }
 
   std::shared_ptr<SharedStore> shared;
+  WriteHealth health;
+  WatchedStore store{*shared->store, health};
   ProcLiveness liveness{shared->machine};
   SystemRandom random;
   Workspace workspace;
@@ -55,7 +58,8 @@ struct Ground {
 
 }  // namespace
 
-Result<std::unique_ptr<Services>> Services::open(const ServeOptions& options, LogSink log) {
+Result<std::unique_ptr<Services>> Services::open(const ServeOptions& options, LogSink log,
+                                                 WriteHealth::Say say) {
   const OpenOptions how = open_options(options);
   auto workspace = find_workspace(options.place);
   if (!workspace) return fail(workspace.error());
@@ -73,14 +77,15 @@ Result<std::unique_ptr<Services>> Services::open(const ServeOptions& options, Lo
 
   std::vector<std::string> notes = workspace->notes;
   for (const std::string& warning : (*shared)->warnings) notes.push_back(warning);
-  auto ground = std::make_shared<Ground>(*std::move(shared));
+  auto ground = std::make_shared<Ground>(*std::move(shared), std::move(say));
   ground->workspace = *std::move(workspace);
   ground->options = options;
   ground->log = std::move(log);
   std::string own = workspace_id(ground->workspace, ground->workspace.scope.value_or((*scheme)->scope),
                                  ground->shared->machine.machine_id);
   return std::make_unique<Services>(ServedStore{
-      .store = *ground->shared->store,
+      .store = ground->store,
+      .health = ground->health,
       .liveness = ground->liveness,
       .url = *std::move(url),
       .default_workspace = std::move(own),

@@ -94,7 +94,7 @@ const std::string& openapi_document() {
       path.as_object()[lower_case(route.method)] = operation(route);
     }
     paths["/healthz"] = plain("Whether the server runs", "application/json");
-    paths["/readyz"] = plain("Whether its store answers", "application/json");
+    paths["/readyz"] = plain("Whether its store answers and takes writes", "application/json");
     paths["/metrics"] = plain("Figures for Prometheus", "text/plain");
     const json::object all = {
         {"openapi", "3.1.0"},

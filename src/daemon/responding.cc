@@ -193,8 +193,11 @@ Result<Work> prepare(ServerState& server, const Request& request, const Match& f
 }
 
 Response health() { return json_response(200, {{"status", "ok"}}); }
-Response readiness(const Result<void>& ready) {
-  return ready ? json_response(200, {{"status", "ready"}}) : problem(ready.error());
+// Why, only the log says: whoever asks may be anybody.
+Response readiness(bool reads, bool writes) {
+  if (reads && writes) return json_response(200, {{"status", "ready"}});
+  return problem({Code::unavailable, reads ? "The store takes no writes. See the server's log."
+                                           : "The store cannot be read. See the server's log."});
 }
 
 }  // namespace
@@ -253,6 +256,15 @@ bool has_left(int socket) {
   return ::poll(&state, 1, 0) > 0 && (state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
+asio::awaitable<void> probe_writes(ServerState& server) {
+  Services& services = server.services;
+  if (!services.health().begin_probe()) co_return;
+  Result<void> written;
+  Task job = [&] { written = rewrite_token(services.store(), services.default_workspace()); };
+  const Result<void> kept = co_await run_on(server.writer, job);
+  services.health().end_probe(kept ? written : kept);
+}
+
 asio::awaitable<bool> respond_to_anybody(ServerState& server, const Request& request, Response& response) {
   constexpr std::string_view kOnlyRead[] = {"/healthz", "/metrics", "/openapi.json", "/readyz"};
   if (std::ranges::find(kOnlyRead, request.path) != std::end(kOnlyRead) && request.method != "GET" &&
@@ -275,7 +287,10 @@ asio::awaitable<bool> respond_to_anybody(ServerState& server, const Request& req
                                   [](View&) -> Result<void> { return {}; });
   };
   co_await run_on(server.reader, job);
-  response = server.is_stopping ? stopping() : readiness(ready);
+  // While they fail, upkeep finds out.
+  if (ready && !server.services.health().failure()) co_await probe_writes(server);
+  const bool writes = !server.services.health().failure();
+  response = server.is_stopping ? stopping() : readiness(ready.has_value(), writes);
   co_return true;
 }
 

@@ -289,7 +289,9 @@ Result<int> serve(const ServeOptions& options) {
   raise_descriptor_limit();
   ::signal(SIGPIPE, SIG_IGN);
   Log log(options.json_log, options.verbose);
-  auto services = Services::open(options, [&log](const LogRecord& record) { log.about_lease(record); });
+  auto services = Services::open(
+      options, [&log](const LogRecord& record) { log.about_lease(record); },
+      [&log](LogLevel level, const std::string& message) { log.say(level, message); });
   if (!services) return fail(services.error());
   for (const std::string& note : (*services)->notes()) log.say(LogLevel::warning, note);
   auto memory = StoreMemory::open(**services, memory_file((*services)->store_url()));

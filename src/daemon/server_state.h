@@ -77,6 +77,9 @@ asio::awaitable<Result<void>> run_on(Worker& worker, Task& call, Task& undo);
 // Sleeps until one of the descriptors can be read, so much time has passed, or the server stops.
 asio::awaitable<void> sleep_on(ServerState& server, const std::vector<int>& fds, Duration at_most);
 
+// Finds out whether the store takes writes, unless that is known from just now.
+asio::awaitable<void> probe_writes(ServerState& server);
+
 // What everybody may ask, known or not. False: it is something else.
 asio::awaitable<bool> respond_to_anybody(ServerState& server, const Request& request, Response& response);
 

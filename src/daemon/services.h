@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/options.h"
+#include "daemon/write_health.h"
 #include "env/liveness.h"
 #include "manager/lease_manager.h"
 #include "wire/moment.h"
@@ -28,6 +29,7 @@ struct Served {
 // What is served. All that it refers to outlives it.
 struct ServedStore {
   Store& store;
+  WriteHealth& health;
   LivenessProbe& liveness;
   std::string url;
   std::string default_workspace;
@@ -42,11 +44,13 @@ struct ServedStore {
 class Services {
  public:
   // Errors: those of open_workspace().
-  static Result<std::unique_ptr<Services>> open(const ServeOptions& options, LogSink log);
+  static Result<std::unique_ptr<Services>> open(const ServeOptions& options, LogSink log,
+                                                WriteHealth::Say say);
 
   explicit Services(ServedStore served) : served_(std::move(served)) { refresh_moment(); }
 
   Store& store() { return served_.store; }
+  WriteHealth& health() { return served_.health; }
   LivenessProbe& liveness() { return served_.liveness; }
   const std::string& store_url() const { return served_.url; }
   const std::string& default_workspace() const { return served_.default_workspace; }

@@ -171,4 +171,12 @@ Result<void> StoreMemory::save(Token highest) {
   return {};
 }
 
+Result<void> rewrite_token(Store& store, const std::string& workspace) {
+  return store.transact({.workspace = workspace}, [](Transaction& transaction) -> Result<void> {
+    const Token token = token_in(row(transaction.settings(), kTokenKey));
+    transaction.put(text_row(kTokenKey, std::to_string(token.value)));
+    return {};
+  });
+}
+
 }  // namespace leasehold::daemon

@@ -42,4 +42,7 @@ class StoreMemory {
   Clock::time_point closed_until_;
 };
 
+// Writes what the store has of this again, as it is: whether it takes writes. Errors: those of the store.
+Result<void> rewrite_token(Store& store, const std::string& workspace);
+
 }  // namespace leasehold::daemon

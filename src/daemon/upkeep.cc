@@ -77,6 +77,7 @@ asio::awaitable<void> Upkeep::run() {
       co_await forget(workspace, *manager);
     }
     co_await remember();
+    if (server_.services.health().failure()) co_await probe_writes(server_);
     co_await count();
     timer_.expires_after(kEvery);
     boost::system::error_code ignored;
@@ -102,8 +103,10 @@ asio::awaitable<void> Upkeep::remember() {
   Result<void> saved;
   Task job = [this, &saved] { saved = server_.memory->save(highest_); };
   co_await run_on(server_.patient, job);
-  if (!saved && !complained_) server_.log.say(LogLevel::warning, saved.error().message);
-  complained_ = !saved;
+  // That the store takes no writes is said already.
+  const bool complains = !saved && !server_.services.health().failure();
+  if (complains && !complained_) server_.log.say(LogLevel::warning, saved.error().message);
+  complained_ = complains;
 }
 
 // Who holds and who waits, in all workspaces that somebody asked for. All of them are looked at, so with many

@@ -65,6 +65,28 @@ TEST_F(DaemonLife, StopsWhenWhatWasBegunIsAnswered) {
   EXPECT_FALSE(std::filesystem::exists(socket()));
 }
 
+TEST_F(DaemonLife, IsNotReadyWhileItsStoreTakesNoWritesAndSaysSoOnce) {
+  serve();
+  ASSERT_EQ(ask("GET", "/readyz").status, 200);
+  std::filesystem::rename(root() + "/.leasehold", root() + "/.away");
+
+  EXPECT_TRUE(eventually([&] { return ask("GET", "/readyz").status == 503; }));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(acquire("ann", "/a").status, 503);
+  const Reply unready = ask("GET", "/readyz");
+  EXPECT_EQ(unready.code(), "unavailable") << unready;
+  EXPECT_FALSE(contains(unready.body, root())) << "anybody may ask: " << unready;
+
+  std::filesystem::rename(root() + "/.away", root() + "/.leasehold");
+  EXPECT_TRUE(eventually([&] { return ask("GET", "/readyz").status == 200; }));
+  EXPECT_EQ(acquire("ann", "/a").status, 201);
+
+  const std::string said = stop().err;
+  const auto first = said.find("takes no writes");
+  ASSERT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find("takes no writes", first + 1), std::string::npos) << said;
+  EXPECT_NE(said.find("takes writes again", first), std::string::npos) << said;
+}
+
 TEST_F(DaemonLife, TwoDoNotShareASocket) {
   serve();
 

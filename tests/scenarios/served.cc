@@ -27,6 +27,7 @@ using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 struct ServedWorld::Parts {
   Parts(Store& store, Environment environment, const std::string& workspace, const Policy& policy)
       : services({.store = store,
+                  .health = health,
                   .liveness = environment.liveness,
                   .url = "sqlite:",  // Calls share commits where the store can do that.
                   .default_workspace = workspace,
@@ -64,6 +65,7 @@ struct ServedWorld::Parts {
   const std::string path = folder.path() + "/socket";
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> guard{io.get_executor()};
+  daemon::WriteHealth health{[](LogLevel, const std::string&) {}};
   daemon::Services services;
   daemon::Log log{false, false};
   daemon::ServerState state{
