@@ -68,7 +68,8 @@ asio::awaitable<bool> EventTeller::next(int socket, std::string& text) {
   const std::uint64_t before = server_.batches;
   Heard heard;
   Task job = [&heard, this] { heard = began_ ? hear(manager_, from_.after) : begin(manager_, from_); };
-  co_await run_on(server_.reader, job);
+  // A snapshot has all there is.
+  co_await run_on(began_ ? server_.reader : server_.lister, job);
   const auto now = std::chrono::steady_clock::now();
   if (!heard.error) {
     began_ = true;

@@ -1,7 +1,8 @@
 // One request on its way to its response. A route reads the request and says what to do: what to ask the
-// store (on a worker's thread) and how to put the answer (on the loop's).
+// store (on a worker's thread) and how to put the answer (there, too, if that may take long).
 #pragma once
 
+#include <algorithm>
 #include <boost/json/value.hpp>
 #include <functional>
 #include <memory>
@@ -27,7 +28,8 @@ struct EventStream {
 struct Work {
   std::function<void()> call = {};  // On a worker. May run twice (Job).
   bool only_reads = false;
-  bool sleeps = false;  // The call makes several of the store, and pauses between them.
+  bool is_long = false;  // It may look at everything there is; only with only_reads.
+  bool sleeps = false;   // The call makes several of the store, and pauses between them.
   // A request that waits: look() is the call, again and again, until it has an answer.
   std::shared_ptr<Waiter> waiter = {};
   // The waiter keeps its place when its time here is over or its client leaves, and is told how it stands.
@@ -38,8 +40,20 @@ struct Work {
   std::optional<EventStream> events = {};
   // Whose process, if it is one of this machine, what is granted hangs on.
   std::optional<Holder> holder = {};
-  std::function<Response()> respond = {};  // On the loop, when the above is done.
+  // When the above is done. On the loop, unless it only reads or `is_much` says that it takes a while.
+  std::function<Response()> respond = {};
+  std::function<bool()> is_much = {};
 };
+
+// Rows and events in one response. The rest is had page by page.
+inline constexpr std::uint64_t kPageMost = 10'000;
+// So many take the loop longer to put than to hand over to another thread.
+inline constexpr std::size_t kMuch = 100;
+
+// Of a page, where so many are asked for. Nothing: as `otherwise` says; 0: as many as there may be.
+inline std::uint64_t page_size(std::optional<std::uint64_t> asked, std::uint64_t otherwise) {
+  return asked == 0u ? kPageMost : std::min(asked.value_or(otherwise), kPageMost);
+}
 
 struct Exchange {
   Services& services;
@@ -63,15 +77,27 @@ Work ask(Exchange& exchange, Ask ask, Render render, bool only_reads = false) {
   using Answer = std::invoke_result_t<Ask, LeaseManager&>;
   auto answer = std::make_shared<std::optional<Answer>>();
   LeaseManager& manager = exchange.manager;
-  return {.call = [answer, &manager, ask = std::move(ask)] { answer->emplace(ask(manager)); },
-          .only_reads = only_reads,
-          .respond = [answer, render = std::move(render)]() -> Response {
-            return **answer ? render(***answer) : problem((*answer)->error());
-          }};
+  Work work = {.call = [answer, &manager, ask = std::move(ask)] { answer->emplace(ask(manager)); },
+               .only_reads = only_reads,
+               .respond = [answer, render = std::move(render)]() -> Response {
+                 Response response = **answer ? render(***answer) : problem((*answer)->error());
+                 answer->reset();  // What it is made of may be large, and is not needed while it is sent.
+                 return response;
+               }};
+  if constexpr (std::is_same_v<Answer, Result<Outcomes>>)
+    work.is_much = [answer] { return **answer && (**answer)->outcomes.size() > kMuch; };
+  return work;
 }
 template <class Ask, class Render>
 Work look(Exchange& exchange, Ask question, Render render) {
   return ask(exchange, std::move(question), std::move(render), true);
+}
+// The same for what may be about everything there is.
+template <class Ask, class Render>
+Work look_at_much(Exchange& exchange, Ask question, Render render) {
+  Work work = look(exchange, std::move(question), std::move(render));
+  work.is_long = true;
+  return work;
 }
 
 // The body as JSON, {} if there is none. Error: invalid_argument.

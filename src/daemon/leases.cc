@@ -16,7 +16,6 @@ namespace leasehold::daemon::handlers {
 namespace {
 
 constexpr std::uint64_t kRowsShown = 1'000;
-constexpr std::uint64_t kRowsMost = 1'000'000;
 
 std::string unquoted(std::string_view text) {
   if (text.size() >= 2 && text.starts_with('"') && text.ends_with('"'))
@@ -133,37 +132,18 @@ auto grant(Exchange& exchange, int status) {
   };
 }
 
+// The same for pages of the same listing only: no part can have a zero in it.
+std::string name_of(const Exchange& exchange, const Listing& listing) {
+  std::string name = exchange.workspace + '\0' + exchange.request.parameter("profile").value_or("");
+  for (const auto& part : {listing.agent_id, listing.session_id, listing.pr_id})
+    name += '\0' + (part ? "=" + *part : "");
+  for (const std::string& path : listing.paths) name += '\0' + path;
+  return name;
+}
+
 Result<void> check_operator(const Exchange& exchange, const TransferRequest& request) {
   if (!request.as_operator || exchange.may(Role::op)) return {};
   return fail(Code::not_owner, "Only an operator moves other owners' leases. Use an operator's credential.");
-}
-
-// Those up to the one that the cursor names. If that is gone, others of its path come again: none is missed.
-std::size_t rows_before(const Board& board, const std::string& cursor) {
-  const auto bar = cursor.rfind('|');
-  const std::string path = cursor.substr(0, bar);
-  const std::string id = bar == std::string::npos ? "" : cursor.substr(bar + 1);
-  for (std::size_t i = 0; i < board.rows.size(); ++i) {
-    if (board.rows[i].lease.id.text == id) return i + 1;
-  }
-  const auto after =
-      std::ranges::find_if(board.rows, [&](const BoardRow& row) { return row.lease.path >= path; });
-  return static_cast<std::size_t>(after - board.rows.begin());
-}
-
-Response page(Board board, const std::string& cursor, std::uint64_t limit) {
-  if (!cursor.empty()) {
-    const auto before = static_cast<std::ptrdiff_t>(rows_before(board, cursor));
-    board.rows.erase(board.rows.begin(), board.rows.begin() + before);
-  }
-  std::string next;
-  if (board.rows.size() > limit) {
-    board.rows.resize(limit);
-    if (limit > 0) next = board.rows.back().lease.path + "|" + board.rows.back().lease.id.text;
-  }
-  boost::json::object document = board_json(board);
-  document["next_cursor"] = next.empty() ? boost::json::value(nullptr) : boost::json::value(next);
-  return json_response(200, document);
 }
 
 }  // namespace
@@ -205,12 +185,19 @@ Work list(Exchange& exchange) {
   if (auto made = make_keys(listing.paths); !made) return refuse(made.error());
   const auto limit = number_from(request, "limit");
   if (!limit) return refuse(limit.error());
-  const std::uint64_t most = std::min(limit->value_or(kRowsShown), kRowsMost);
-  return look(
-      exchange, [listing = std::move(listing)](LeaseManager& manager) { return manager.board(listing); },
-      [most, cursor = request.parameter("cursor").value_or("")](const Board& board) {
-        return page(board, cursor, most);
-      });
+  const BoardPages::Asked asked = {.what = name_of(exchange, listing),
+                                   .cursor = request.parameter("cursor").value_or(""),
+                                   .limit = page_size(*limit, kRowsShown)};
+  return look_at_much(
+      exchange,
+      [asked, listing = std::move(listing),
+       &pages = exchange.services.pages()](LeaseManager& manager) -> Result<boost::json::object> {
+        if (auto page = pages.page_at_hand(asked)) return *std::move(page);
+        auto board = manager.board(listing);
+        if (!board) return fail(board.error());
+        return pages.page(asked, *std::move(board));
+      },
+      [](const boost::json::object& page) { return json_response(200, page); });
 }
 
 Work get_lease(Exchange& exchange) {

@@ -92,6 +92,7 @@ Work ask_lfs(Exchange& exchange, Ask question, Render render, bool only_reads) {
   return {.call = [answer, &manager = exchange.manager,
                    question = std::move(question)] { answer->emplace(question(manager)); },
           .only_reads = only_reads,
+          .is_long = only_reads,
           .respond = [answer, &services = exchange.services, render = std::move(render)]() -> Response {
             return **answer ? render(***answer, services.moment()) : lfs_error((*answer)->error());
           }};

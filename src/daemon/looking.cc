@@ -23,6 +23,12 @@ Response swept_response(const Swept& swept) {
 
 Response no_content(bool) { return {.status = 204, .body = {}, .headers = {}}; }
 
+json::object events_json(const std::vector<Event>& events) {
+  json::array all;
+  for (const Event& event : events) all.push_back(event_json(event));
+  return {{"events", std::move(all)}};
+}
+
 bool is_set(const Request& request, const std::string& name) {
   const auto value = request.parameter(name);
   return value && (*value == "true" || *value == "1" || value->empty());
@@ -39,16 +45,24 @@ Work history(Exchange& exchange) {
   const auto limit = number_from(request, "limit");
   if (!limit) return refuse(limit.error());
   query.after = after->value_or(0);
-  query.limit = limit->value_or(kEventsShown);
-  query.oldest = is_set(request, "oldest");
+  // All of it is read on page by page.
+  query.oldest = is_set(request, "oldest") || *limit == 0u;
+  const std::uint64_t most = page_size(*limit, kEventsShown);
+  query.limit = most + (query.oldest ? 1 : 0);  // One more tells whether there are more.
   if (const auto since = request.parameter("since")) {
     query.since = parse_rfc3339(*since);
     if (!query.since)
       return refuse({Code::invalid_argument, "since has to be a moment, such as 2026-11-15T08:47:11Z."});
   }
-  return look(
+  return look_at_much(
       exchange, [query](LeaseManager& manager) { return manager.history(query); },
-      [](const std::vector<Event>& events) { return render(events); });
+      [most](std::vector<Event>& events) {
+        const bool has_more = events.size() > most;
+        if (has_more) events.resize(most);
+        json::object document = events_json(events);
+        document["next_after"] = has_more ? json::value(events.back().sequence) : json::value(nullptr);
+        return json_response(200, document);
+      });
 }
 
 Work events(Exchange& exchange) {
@@ -70,12 +84,14 @@ Work events(Exchange& exchange) {
   if (!wait) return refuse(wait.error());
   auto found = std::make_shared<Result<std::vector<Event>>>();
   constexpr std::uint64_t kLongest = 3'600'000;
-  return {.call = [found, &manager = exchange.manager,
-                   from = after->value_or(0)] { *found = manager.events(from); },
-          .only_reads = true,
-          .is_empty = [found] { return *found && (*found)->empty(); },
-          .patience = Duration(std::min(wait->value_or(0), kLongest)),
-          .respond = [found] { return *found ? render(**found) : problem(found->error()); }};
+  return {
+      .call = [found, &manager = exchange.manager,
+               from = after->value_or(0)] { *found = manager.events(from); },
+      .only_reads = true,
+      .is_empty = [found] { return *found && (*found)->empty(); },
+      .patience = Duration(std::min(wait->value_or(0), kLongest)),
+      .respond =
+          [found] { return *found ? json_response(200, events_json(**found)) : problem(found->error()); }};
 }
 
 Work config(Exchange& exchange) {
@@ -145,7 +161,7 @@ Work cleanup(Exchange& exchange) {
 }
 
 Work examine(Exchange& exchange) {
-  return ask(
+  return look_at_much(
       exchange,
       [&store = exchange.services.store(), workspace = exchange.workspace,
        repair = is_set(exchange.request, "repair")](LeaseManager&) {
@@ -157,8 +173,7 @@ Work examine(Exchange& exchange) {
           all.push_back(
               json::object{{"where", defect.where}, {"what", defect.what}, {"repaired", defect.repaired}});
         return json_response(200, {{"defects", std::move(all)}});
-      },
-      true);
+      });
 }
 
 }  // namespace leasehold::daemon::handlers

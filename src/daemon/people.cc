@@ -80,13 +80,18 @@ Work file(Exchange& exchange) {
   if (!asked) return refuse({Code::invalid_argument, "Which file? Give path=/src/a.ts."});
   const auto path = key_from_wire(*asked);
   if (!path) return refuse(path.error());
-  return look(
+  const auto limit = number_from(exchange.request, "limit");
+  if (!limit) return refuse(limit.error());
+  return look_at_much(
       exchange, [path = *path](LeaseManager& manager) { return manager.board({.paths = {path}}); },
-      [path = *path](const Board& board) {
-        json::object document = board_json(board);
+      [path = *path, &pages = exchange.services.pages(),
+       asked = BoardPages::Asked{.what = {},
+                                 .cursor = exchange.request.parameter("cursor").value_or(""),
+                                 .limit = page_size(*limit, kPageMost)}](Board& board) {
         bool locked = false;
         for (const BoardRow& row : board.rows)
           locked |= row.live && row.lease.status == Status::active && overlaps(row.lease.scope(), {path});
+        json::object document = pages.page(asked, std::move(board));
         document["path"] = path;
         document["locked"] = locked;
         return json_response(200, document);
@@ -94,7 +99,7 @@ Work file(Exchange& exchange) {
 }
 
 Work agents(Exchange& exchange) {
-  return look(exchange, [](LeaseManager& manager) { return manager.board(); }, agents_response);
+  return look_at_much(exchange, [](LeaseManager& manager) { return manager.board(); }, agents_response);
 }
 
 Work turn(Exchange& exchange) {

@@ -67,10 +67,4 @@ Response render(const GateAnswer& answer) {
   return response;
 }
 
-Response render(const std::vector<Event>& events) {
-  json::array all;
-  for (const Event& event : events) all.push_back(event_json(event));
-  return json_response(200, {{"events", std::move(all)}});
-}
-
 }  // namespace leasehold::daemon

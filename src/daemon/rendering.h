@@ -13,6 +13,5 @@ Response render(const Outcomes& outcomes, const Moment& at);
 // One lease's outcome; an error is a problem.
 Response render_one(const Outcomes& outcomes, const Moment& at);
 Response render(const GateAnswer& answer);
-Response render(const std::vector<Event>& events);
 
 }  // namespace leasehold::daemon

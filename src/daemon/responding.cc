@@ -31,6 +31,9 @@ constexpr Duration kLookAgain = 100ms;
 // They sleep most of the time.
 constexpr std::size_t kPatientThreads = 4;
 
+// Each may have all there is in memory.
+constexpr std::size_t kListingThreads = 2;
+
 // Redis and etcd take many calls at once, and group none.
 constexpr std::size_t kThreadsForOthers = 16;
 
@@ -58,6 +61,12 @@ Worker::Options options_of(ServerState& server, bool writes) {
       metrics.committed(jobs, took);
     };
   }
+  return options;
+}
+
+Worker::Options lister_options(ServerState& server) {
+  Worker::Options options = options_of(server, false);
+  options.threads = kListingThreads;
   return options;
 }
 
@@ -119,19 +128,36 @@ asio::awaitable<Response> perform(ServerState& server, Work& work, int socket) {
   Response response;
   const auto until = std::chrono::steady_clock::now() + work.patience;
   const std::vector<int> fds(1, socket);
-  while (work.call) {
+  bool is_empty = false;
+  // What is only read is put where it is read: a page of ten thousand rows takes its time.
+  Task read = [&] {
+    work.call();
+    is_empty = work.is_empty && work.is_empty();
+    if (!is_empty) response = work.respond();
+  };
+  Task& call = work.only_reads ? read : work.call;
+  Worker& worker = work.is_long      ? server.lister
+                   : work.only_reads ? server.reader
+                   : work.sleeps     ? server.patient
+                                     : server.writer;
+  while (call) {
     const std::uint64_t before = server.batches;
-    Worker& worker = work.only_reads ? server.reader : work.sleeps ? server.patient : server.writer;
-    const Result<void> kept = co_await run_on(worker, work.call);
+    const Result<void> kept = co_await run_on(worker, call);
     if (!kept) {
       response = problem(kept.error());
       co_return response;
     }
-    if (!work.is_empty || !work.is_empty() || server.is_stopping || has_left(socket)) break;
+    if (!is_empty || server.is_stopping || has_left(socket)) break;
     if (std::chrono::steady_clock::now() >= until) break;
     if (before == server.batches) co_await sleep_on(server, fds, kLookAgain);
   }
-  response = work.respond();
+  if (work.only_reads && !is_empty) co_return response;
+  if (work.is_much && work.is_much()) {
+    Task put = [&] { response = work.respond(); };
+    co_await run_on(server.lister, put);
+  } else {
+    response = work.respond();
+  }
   co_return response;
 }
 
@@ -211,6 +237,7 @@ ServerState::ServerState(asio::io_context& loop, Services& all, Log& lines, cons
       door(entrance),
       writer(all.store(), options_of(*this, true)),
       reader(all.store(), options_of(*this, false)),
+      lister(all.store(), lister_options(*this)),
       patient(all.store(), patient_options(*this)),
       mcp_sessions(std::make_shared<McpSessions>()) {}
 

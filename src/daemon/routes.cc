@@ -53,7 +53,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/check", Role::read_only, "check_token", "Is this token still the current grant's?",
      "CheckRequest", "CheckAnswer", "", "200", handlers::check},
     {"GET", "/v1/files", Role::read_only, "get_file", "Who holds one file, and who waits for it", "", "File",
-     "path", "200", handlers::file},
+     "path limit cursor", "200", handlers::file},
     {"GET", "/v1/agents", Role::read_only, "list_agents", "Who is at work, and with how much", "", "Agents",
      "", "200", handlers::agents},
     {"POST", "/v1/agents/{id}/turn", Role::agent, "report_turn", "An agent's turn began or stopped", "Turn",

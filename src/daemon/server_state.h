@@ -49,6 +49,7 @@ struct ServerState {
   Metrics metrics;
   Worker writer;
   Worker reader;
+  Worker lister;   // For what may look at everything: who only wants to know of a grant does not wait for it.
   Worker patient;  // For what sleeps between its calls.
 
   bool is_stopping = false;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/board_pages.h"
 #include "daemon/options.h"
 #include "daemon/write_health.h"
 #include "env/liveness.h"
@@ -51,6 +52,7 @@ class Services {
 
   Store& store() { return served_.store; }
   WriteHealth& health() { return served_.health; }
+  BoardPages& pages() { return pages_; }
   LivenessProbe& liveness() { return served_.liveness; }
   const std::string& store_url() const { return served_.url; }
   const std::string& default_workspace() const { return served_.default_workspace; }
@@ -76,6 +78,7 @@ class Services {
   Result<Served*> find_or_make(const std::string& workspace, const std::string& profile);
 
   const ServedStore served_;
+  BoardPages pages_;
   std::mutex mutex_;  // Guards what follows.
   std::map<std::pair<std::string, std::string>, Served> managers_;
   Moment moment_{};

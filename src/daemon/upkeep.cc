@@ -55,7 +55,7 @@ asio::awaitable<void> Upkeep::watch_holders() {
   if (!manager) co_return;
   Result<Board> board;
   Task job = [&board, &manager] { board = (*manager)->board(); };
-  co_await run_on(server_.reader, job);
+  co_await run_on(server_.lister, job);
   if (!board) co_return;
   for (const BoardRow& row : board->rows) {
     if (row.live) watch_process(server_, row.lease.holder, **manager);
@@ -79,6 +79,7 @@ asio::awaitable<void> Upkeep::run() {
     co_await remember();
     if (server_.services.health().failure()) co_await probe_writes(server_);
     co_await count();
+    server_.services.pages().forget_old();
     timer_.expires_after(kEvery);
     boost::system::error_code ignored;
     if (!stopped_) co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -116,7 +117,7 @@ asio::awaitable<void> Upkeep::count() {
   if (began < next_count_) co_return;
   Metrics::Standing now;
   Task job = [&now, &services = server_.services] { now = standing_of(services); };
-  co_await run_on(server_.reader, job);
+  co_await run_on(server_.lister, job);
   server_.standing = now;
   const auto ended = std::chrono::steady_clock::now();
   next_count_ = ended + kCountShare * (ended - began);
@@ -135,7 +136,7 @@ asio::awaitable<void> Upkeep::count_events(const std::string& workspace, LeaseMa
   }
   Result<std::vector<Event>> events;
   Task job = [&] { events = manager.history(query); };
-  co_await run_on(server_.reader, job);
+  co_await run_on(server_.lister, job);
   if (!events) co_return;
   std::uint64_t& counted = counted_[workspace];
   if (events->empty()) co_return;

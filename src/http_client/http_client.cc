@@ -8,6 +8,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "http_client/exchange.h"
@@ -27,6 +28,9 @@ using http::Reply;
 constexpr Duration kLongPoll = 20s;
 constexpr Duration kRetryPause = 200ms;
 constexpr Duration kLookAgain = 1s;
+
+// As many rows as a server gives at once.
+constexpr std::size_t kPage = 10'000;
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
@@ -183,18 +187,53 @@ class RemoteClient final : public HttpClient {
     for (const std::string& path : listing.paths) query.add("path", path);
     query.add_if("agent_id", listing.agent_id);
     query.add_if("session_id", listing.session_id).add_if("pr_id", listing.pr_id);
-    query.add_number("limit", 1'000'000);
-    return read<Board>(ask("GET", "/v1/leases", query), board_from);
+    query.add_number("limit", kPage);
+    Board board;
+    // Where a page begins again with what the one before ended with, it is shown once.
+    std::set<LeaseId> shown;
+    std::string cursor;
+    bool more = true;
+    while (more) {
+      Query asked = query;
+      if (!cursor.empty()) asked.add("cursor", cursor);
+      const auto reply = ask("GET", "/v1/leases", asked);
+      auto page = read<Board>(reply, board_from);
+      if (!page) return page;
+      cursor = text_of(reply->document.get_object(), "next_cursor");
+      if (cursor.empty() && shown.empty()) return page;
+      board.now = page->now;
+      board.wall = page->wall;
+      const std::size_t before = board.rows.size();
+      for (BoardRow& row : page->rows) {
+        if (shown.insert(row.lease.id).second) board.rows.push_back(std::move(row));
+      }
+      more = !cursor.empty() && board.rows.size() > before;
+    }
+    return board;
   }
 
   Result<std::vector<Event>> history(const HistoryQuery& asked) override {
-    Query query;
-    query.add_if("path", asked.path).add_if("agent_id", asked.agent_id).add_number("after", asked.after);
-    if (asked.lease_id) query.add("lease_id", asked.lease_id->text);
-    if (asked.since) query.add("since", to_rfc3339(*asked.since));
-    query.add_number("limit", asked.limit);
-    if (asked.oldest) query.add("oldest", "true");
-    return read<std::vector<Event>>(ask("GET", "/v1/history", query), events_from);
+    HistoryQuery query = asked;
+    query.limit = asked.limit == 0 ? kPage : std::min(asked.limit, kPage);
+    // The newest of more than a page has are found by reading all.
+    query.oldest = asked.oldest || asked.limit == 0 || asked.limit > kPage;
+    std::vector<Event> all;
+    const auto is_enough = [&] { return asked.oldest && asked.limit > 0 && all.size() >= asked.limit; };
+    for (bool more = true; more && !is_enough();) {
+      std::uint64_t next = 0;
+      auto page = history_page(query, next);
+      if (!page) return page;
+      std::ranges::move(*page, std::back_inserter(all));
+      more = next > query.after;
+      query.after = next;
+    }
+    const std::size_t most = asked.limit == 0 ? all.size() : std::min(asked.limit, all.size());
+    if (asked.oldest) {
+      all.resize(most);
+    } else {
+      all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(most));
+    }
+    return all;
   }
 
   Result<std::vector<Event>> events(std::uint64_t after, Duration wait, int cancelled) override {
@@ -276,6 +315,22 @@ class RemoteClient final : public HttpClient {
     const auto left = std::chrono::ceil<Duration>(until - std::chrono::steady_clock::now());
     ::poll(&gave_up, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000)));
     return gave_up.revents != 0;
+  }
+
+  // `next`: what the next page comes after; 0: there is none.
+  Result<std::vector<Event>> history_page(const HistoryQuery& asked, std::uint64_t& next) {
+    Query query;
+    query.add_if("path", asked.path).add_if("agent_id", asked.agent_id).add_number("after", asked.after);
+    if (asked.lease_id) query.add("lease_id", asked.lease_id->text);
+    if (asked.since) query.add("since", to_rfc3339(*asked.since));
+    query.add_number("limit", asked.limit);
+    if (asked.oldest) query.add("oldest", "true");
+    const auto reply = ask("GET", "/v1/history", query);
+    auto events = read<std::vector<Event>>(reply, events_from);
+    if (!events) return events;
+    const json::value* const after = reply->document.get_object().if_contains("next_after");
+    next = after != nullptr && after->is_int64() ? static_cast<std::uint64_t>(after->get_int64()) : 0;
+    return events;
   }
 
   Result<Reply> ask(std::string_view method, const std::string& path, Query query = {},

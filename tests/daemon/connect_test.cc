@@ -1,6 +1,8 @@
 // The C++ library's way to a server, for programs without a tree of files.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "daemon_scene.h"
 #include "leasehold/open.h"
 
@@ -42,6 +44,49 @@ TEST_F(Connect, ConnectsAgainAndSaysWhoIsNotThere) {
   serve();
 
   EXPECT_TRUE((*client)->leases());
+}
+
+// A page has ten thousand rows at most.
+TEST_F(Connect, ReadsOnUntilThereIsAllThatWasAskedFor) {
+  constexpr std::size_t kAll = 11'000;
+  serve();
+  const auto client = connect("http+unix:" + socket());
+  ASSERT_TRUE(client) << client.error().message;
+  for (std::size_t i = 0; i < kAll;) {
+    AcquireRequest request = {.caller = {.holder = {.owner = {"agent" + std::to_string(i), "s"}}}};
+    for (int of = 0; of < 1'000; ++of, ++i) request.paths.push_back({.path = "/f" + std::to_string(i)});
+    ASSERT_TRUE((*client)->acquire(request));
+  }
+
+  const auto board = ask("GET", "/v1/leases?limit=1000000").json();
+  EXPECT_EQ(board.at("leases").as_array().size(), 10'000u);
+  EXPECT_TRUE(board.at("next_cursor").is_string());
+  const auto page = ask("GET", "/v1/history?limit=0").json();
+  EXPECT_EQ(page.at("events").as_array().size(), 10'000u);
+  EXPECT_EQ(page.at("next_after"), page.at("events").as_array().back().at("sequence"));
+  EXPECT_TRUE(ask("GET", "/v1/history?limit=5").json().at("next_after").is_null());
+  const auto files = ask("GET", "/v1/files?path=/").json();
+  EXPECT_EQ(files.at("leases").as_array().size(), 10'000u);
+  EXPECT_TRUE(files.at("next_cursor").is_string());
+
+  const auto leases = (*client)->leases();
+  ASSERT_TRUE(leases) << leases.error().message;
+  std::set<std::string> paths;
+  for (const Lease& lease : *leases) paths.insert(lease.path);
+  EXPECT_EQ(leases->size(), kAll);
+  EXPECT_EQ(paths.size(), kAll);
+
+  const auto all = (*client)->history({});
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_EQ(all->size(), kAll);
+  const auto newest = (*client)->history({.limit = 10'500});
+  ASSERT_EQ(newest->size(), 10'500u);
+  EXPECT_EQ(newest->back().sequence, all->back().sequence);
+  EXPECT_EQ(newest->front().sequence, all->at(500).sequence);
+  const auto oldest = (*client)->history({.limit = 10'500, .oldest = true});
+  ASSERT_EQ(oldest->size(), 10'500u);
+  EXPECT_EQ(oldest->front().sequence, all->front().sequence);
+  EXPECT_EQ((*client)->history({.limit = 3})->front().sequence, all->at(kAll - 3).sequence);
 }
 
 TEST_F(Connect, TakesTheUrlOfAServerOnly) {

@@ -1,0 +1,49 @@
+// The board, page by page. A page has to read all of it, to have it in order; so for whoever reads on, what
+// was not shown yet is kept for a while.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "leasehold/client.h"
+
+namespace leasehold::daemon {
+
+// Thread-safe.
+class BoardPages {
+ public:
+  struct Asked {
+    std::string what;    // Tells this listing from others; empty: the rest is not kept.
+    std::string cursor;  // Of the page before; empty: from the beginning.
+    std::uint64_t limit = 0;
+  };
+  // So many rows behind the one that the cursor names, and where the next page begins (`next_cursor`). If
+  // that one is gone, others of its path come again: none is missed.
+  boost::json::object page(const Asked& asked, Board board);
+  // The same without reading, if that is at hand. Each is there once.
+  std::optional<boost::json::object> page_at_hand(const Asked& asked);
+
+  // Drops what nobody came for.
+  void forget_old();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Rest {
+    Board board;
+    std::size_t shown = 0;  // Rows before this are gone.
+    Clock::time_point since;
+  };
+
+  boost::json::object take_page(const Asked& asked, Rest rest);
+  void keep(const std::string& key, Rest rest);
+
+  std::mutex mutex_;  // Guards what follows.
+  std::map<std::string, Rest> rests_;
+};
+
+}  // namespace leasehold::daemon
