@@ -67,7 +67,7 @@ Heard hear(LeaseManager& manager, std::uint64_t after) {
 asio::awaitable<bool> EventTeller::next(int socket, std::string& text) {
   const std::uint64_t before = server_.batches;
   Heard heard;
-  Task job = [&heard, this] { heard = began_ ? hear(manager_, from_.after) : begin(manager_, from_); };
+  Task job = [&heard, this] { heard = began_ ? hear(*manager_, from_.after) : begin(*manager_, from_); };
   // A snapshot has all there is.
   co_await run_on(began_ ? server_.reader : server_.lister, job);
   const auto now = std::chrono::steady_clock::now();

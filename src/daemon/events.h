@@ -2,7 +2,9 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "daemon/server_state.h"
 
@@ -12,15 +14,15 @@ namespace leasehold::daemon {
 // nothing since then is forgotten; then each event once, in order.
 class EventTeller final : public Teller {
  public:
-  EventTeller(ServerState& server, LeaseManager& manager, const EventStream& from)
-      : server_(server), manager_(manager), from_(from) {}
+  EventTeller(ServerState& server, std::shared_ptr<LeaseManager> manager, const EventStream& from)
+      : server_(server), manager_(std::move(manager)), from_(from) {}
 
   // Events, a snapshot, or now and then a comment that keeps the connection alive.
   asio::awaitable<bool> next(int socket, std::string& text) override;
 
  private:
   ServerState& server_;
-  LeaseManager& manager_;
+  const std::shared_ptr<LeaseManager> manager_;
   EventStream from_;
   bool began_ = false;
   std::chrono::steady_clock::time_point last_said_ = std::chrono::steady_clock::now();

@@ -120,12 +120,10 @@ asio::awaitable<void> McpCall::give_up(ServerState& server) {
 }
 
 void give_back(const McpPlace& place, const std::vector<LeaseId>& ids) {
-  // Of the server, which outlives it.
-  const std::shared_ptr<Client> client(std::shared_ptr<void>(), place.manager);
   McpWorkspace workspace({.services = *place.services,
                           .id = place.workspace,
                           .client_root = place.client_root,
-                          .client = client});
+                          .client = place.manager});
   mcp::Desk desk(desk_options(place, workspace));
   if (desk.workspace(mcp::Desk::For::looking)) desk.give_back(ids);
 }

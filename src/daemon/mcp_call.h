@@ -16,7 +16,7 @@ namespace leasehold::daemon {
 // For whom a message is, and where, as the connection, its credential, the address and the session tell it.
 struct McpPlace {
   Services* services = nullptr;
-  LeaseManager* manager = nullptr;
+  std::shared_ptr<LeaseManager> manager;
   std::string workspace;
   std::string client_root;  // Where the client has it; empty: not said.
   Principal principal;

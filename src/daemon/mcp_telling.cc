@@ -19,10 +19,6 @@ constexpr Duration kTellEvery = 1s;     // How a call that waits goes on.
 constexpr Duration kLookAgain = 100ms;  // For what other processes write.
 constexpr std::size_t kGrantsRemembered = 256;
 
-std::shared_ptr<Client> reading_client(const McpPlace& place) {
-  return {std::shared_ptr<void>(), place.manager};
-}
-
 }  // namespace
 
 std::string event_of(const json::object& message) {
@@ -90,7 +86,7 @@ ChangeTeller::ChangeTeller(ServerState& server, std::shared_ptr<McpCall> call)
       workspace_({.services = *place_.services,
                   .id = place_.workspace,
                   .client_root = place_.client_root,
-                  .client = reading_client(place_)}),
+                  .client = place_.manager}),
       call_(std::move(call)) {}
 
 ChangeTeller::ChangeTeller(ServerState& server, std::shared_ptr<McpSession> session)
@@ -99,7 +95,7 @@ ChangeTeller::ChangeTeller(ServerState& server, std::shared_ptr<McpSession> sess
       workspace_({.services = *place_.services,
                   .id = place_.workspace,
                   .client_root = place_.client_root,
-                  .client = reading_client(place_)}),
+                  .client = place_.manager}),
       session_(std::move(session)) {}
 
 std::vector<std::string> ChangeTeller::uris() const {

@@ -36,7 +36,7 @@ struct Ground {
     if (!configuration) return fail(configuration.error());
     const Policy policy = (*configuration)->policy_without_store();
     std::string settings = (*configuration)->fingerprint();
-    auto manager = std::make_unique<LeaseManager>(
+    auto manager = std::make_shared<LeaseManager>(
         Environment{liveness, random}, store, name, policy,
         ManagerOptions{.configuration = std::move(*configuration),
                        .cleans_up = false,

@@ -197,7 +197,7 @@ std::optional<Response> turned_away(const Request& request, const Match& found) 
 
 // What the route wants done; or the response, if that is all.
 Result<Work> prepare(ServerState& server, const Request& request, const Match& found,
-                     LeaseManager*& manager) {
+                     std::shared_ptr<LeaseManager>& manager) {
   if (found.route->grants) {
     if (std::string why = server.withheld(); !why.empty()) return fail(Code::retry_later, std::move(why));
   }
@@ -214,7 +214,7 @@ Result<Work> prepare(ServerState& server, const Request& request, const Match& f
                        .workspace = workspace.empty() ? server.services.default_workspace() : workspace,
                        .captured = found.captured};
   Work work = found.route->handle(exchange);
-  if (work.holder) watch_process(server, *work.holder, *manager);
+  if (work.holder) watch_process(server, *work.holder, manager);
   return work;
 }
 
@@ -337,14 +337,14 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
     response = *std::move(refused);
     co_return;
   }
-  LeaseManager* manager = nullptr;
+  std::shared_ptr<LeaseManager> manager;  // Kept until the response is there.
   Result<Work> work = prepare(server, request, found, manager);
   if (!work) {
     response = problem(work.error());
     co_return;
   }
   if (work->events) {
-    stream = std::make_unique<EventTeller>(server, *manager, *work->events);
+    stream = std::make_unique<EventTeller>(server, manager, *work->events);
     co_return;
   }
   const std::shared_ptr<Waiter> waiter = work->waiter;

@@ -56,7 +56,7 @@ struct ServerState {
   // Clients of this machine whose death ends leases, and where they have any.
   struct Watched {
     asio::posix::stream_descriptor death;
-    std::map<LeaseManager*, std::set<Owner>> owners;
+    std::map<std::shared_ptr<LeaseManager>, std::set<Owner>> owners;
   };
   std::map<Process, Watched> watched;
   std::list<Guest> guests;
@@ -106,6 +106,6 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
 bool has_left(int socket);
 
 // Watches a process of this machine from now on: its death ends its leases there at once.
-void watch_process(ServerState& server, const Holder& holder, LeaseManager& manager);
+void watch_process(ServerState& server, const Holder& holder, const std::shared_ptr<LeaseManager>& manager);
 
 }  // namespace leasehold::daemon

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <span>
+
 #include "util/utf8.h"
 
 namespace leasehold::daemon {
@@ -9,12 +13,13 @@ namespace {
 
 // Enough for every clone of a large company; a caller who makes up names must not fill our memory.
 constexpr std::size_t kManagersMax = 10'000;
+constexpr std::size_t kDroppedAtOnce = 1'000;
 constexpr std::size_t kNameMax = 256;
 
 }  // namespace
 
-Result<LeaseManager*> Services::manager(const std::string& asked, const std::string& profile,
-                                        std::string_view settings) {
+Result<std::shared_ptr<LeaseManager>> Services::manager(const std::string& asked, const std::string& profile,
+                                                        std::string_view settings) {
   // Over HTTP the whole repository is one workspace, and here it is the tree that this store is opened for
   // without us, too: the same file must not have two owners.
   const std::string repository = default_workspace().substr(0, default_workspace().find('@'));
@@ -23,29 +28,58 @@ Result<LeaseManager*> Services::manager(const std::string& asked, const std::str
   if (workspace.size() > kNameMax || has_control_character(workspace))
     return fail(Code::invalid_argument, "The workspace's name is too long, or has control characters in it.");
   const std::lock_guard lock(mutex_);
-  const auto found = find_or_make(workspace, profile);
+  const auto found = find_or_make({workspace, profile});
   if (!found) return fail(found.error());
-  if (settings.empty() || (*found)->settings == settings) return (*found)->manager.get();
+  const Served& served = (*found)->served;
+  if (settings.empty() || served.settings == settings) return served.manager;
   return fail(Code::unavailable,
               fmt::format("This server goes by other settings: {}. Restart it, or open the store without it.",
-                          (*found)->settings));
+                          served.settings));
 }
 
-Result<Served*> Services::find_or_make(const std::string& workspace, const std::string& profile) {
-  const std::pair key(workspace, profile);
-  if (const auto known = managers_.find(key); known != managers_.end()) return &known->second;
-  if (managers_.size() >= kManagersMax) {
-    return fail(Code::limit_exceeded, "This server has more workspaces than it can serve. Start another.");
+Result<Services::Known*> Services::find_or_make(const Key& key) {
+  auto known = managers_.find(key);
+  if (known == managers_.end()) {
+    if (managers_.size() >= kManagersMax) make_room();
+    if (managers_.size() >= kManagersMax) {
+      return fail(
+          Code::limit_exceeded,
+          "This server serves more workspaces at once than it can. Try again later, or start another.");
+    }
+    auto made = served_.make_manager(key.first, key.second);
+    if (!made) return fail(made.error());
+    known = managers_.emplace(key, Known{*std::move(made), {}}).first;
   }
-  auto made = served_.make_manager(workspace, profile);
-  if (!made) return fail(made.error());
-  return &managers_.emplace(key, *std::move(made)).first->second;
+  known->second.asked = Clock::now();
+  return &known->second;
 }
 
-std::vector<std::pair<std::string, LeaseManager*>> Services::managers() {
+// Those that were asked for longest ago go, several at once: looking for them looks at all.
+void Services::make_room() {
+  std::vector<std::pair<Clock::time_point, Key>> idle;
+  for (const auto& [key, known] : managers_) {
+    if (known.is_idle() && key.first != default_workspace()) idle.emplace_back(known.asked, key);
+  }
+  const auto count = static_cast<std::ptrdiff_t>(std::min(idle.size(), kDroppedAtOnce));
+  std::ranges::partial_sort(idle, idle.begin() + count);
+  for (const auto& [asked, key] : std::span(idle).first(static_cast<std::size_t>(count)))
+    managers_.erase(key);
+}
+
+void Services::retire(const std::string& workspace, Clock::time_point asked_before) {
+  if (workspace == default_workspace()) return;
   const std::lock_guard lock(mutex_);
-  std::vector<std::pair<std::string, LeaseManager*>> all;
-  for (const auto& [key, one] : managers_) all.emplace_back(key.first, one.manager.get());
+  auto known = managers_.lower_bound({workspace, ""});
+  while (known != managers_.end() && known->first.first == workspace) {
+    const bool goes = known->second.is_idle() && known->second.asked < asked_before;
+    known = goes ? managers_.erase(known) : std::next(known);
+  }
+}
+
+std::vector<std::pair<std::string, std::weak_ptr<LeaseManager>>> Services::managers() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::string, std::weak_ptr<LeaseManager>>> all;
+  for (const auto& [key, known] : managers_) all.emplace_back(key.first, known.served.manager);
   return all;
 }
 

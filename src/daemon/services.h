@@ -1,6 +1,7 @@
 // One store, and a lease manager for each workspace and profile that somebody asked for.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,7 +24,7 @@ namespace leasehold::daemon {
 
 // A manager, and the settings it goes by (Configuration::fingerprint()).
 struct Served {
-  std::unique_ptr<LeaseManager> manager;
+  std::shared_ptr<LeaseManager> manager;
   std::string settings;
 };
 
@@ -64,10 +65,16 @@ class Services {
   // An empty name: the default one. `settings`, if not empty, is what the caller's own would be: with others
   // it wants no answer, but would rather open the store itself. Errors: invalid_argument, limit_exceeded,
   // config_error; unavailable (other settings).
-  Result<LeaseManager*> manager(const std::string& workspace, const std::string& profile,
-                                std::string_view settings = {});
-  // All there are, each with the name of its workspace. They stay.
-  std::vector<std::pair<std::string, LeaseManager*>> managers();
+  //
+  // Whoever uses one keeps it. One that nobody uses may be dropped, and is made again when it is asked for.
+  Result<std::shared_ptr<LeaseManager>> manager(const std::string& workspace, const std::string& profile,
+                                                std::string_view settings = {});
+  // All there are, each with the name of its workspace, in its order. To be kept only while it is used.
+  std::vector<std::pair<std::string, std::weak_ptr<LeaseManager>>> managers();
+
+  using Clock = std::chrono::steady_clock;
+  // Drops those of a workspace that nobody uses or has asked for since then; never the default one's.
+  void retire(const std::string& workspace, Clock::time_point asked_before);
 
   // What the store's moments are on people's clocks. Looked up once a second or so by refresh_moment(), which
   // asks the store.
@@ -75,12 +82,20 @@ class Services {
   void refresh_moment();
 
  private:
-  Result<Served*> find_or_make(const std::string& workspace, const std::string& profile);
+  using Key = std::pair<std::string, std::string>;  // Workspace and profile.
+  struct Known {
+    Served served;
+    Clock::time_point asked;
+    bool is_idle() const { return served.manager.use_count() == 1; }
+  };
+
+  Result<Known*> find_or_make(const Key& key);
+  void make_room();
 
   const ServedStore served_;
   BoardPages pages_;
   std::mutex mutex_;  // Guards what follows.
-  std::map<std::pair<std::string, std::string>, Served> managers_;
+  std::map<Key, Known> managers_;
   Moment moment_{};
 };
 

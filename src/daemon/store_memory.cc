@@ -131,7 +131,9 @@ std::string StoreMemory::refusal() const {
 // The terms that could be granted, by the profiles that are in use, and how long an owner may be silent.
 Duration StoreMemory::longest_term() const {
   Duration longest{};
-  for (const auto& [workspace, manager] : services_.managers()) {
+  for (const auto& [workspace, known] : services_.managers()) {
+    const auto manager = known.lock();
+    if (!manager) continue;
     const auto policy = manager->policy();
     longest = std::max({longest, policy->ttl_max, policy->silence_max});
   }

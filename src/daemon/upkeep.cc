@@ -21,13 +21,18 @@ constexpr std::size_t kNewestMost = 10'000;
 // Counting takes at most one part in so many of the time.
 constexpr int kCountShare = 50;
 
-Metrics::Standing standing_of(Services& services) {
+// A workspace in which nobody has anything is served for so long after somebody asked for it.
+constexpr auto kEmptyKept = 1min;
+
+Metrics::Standing standing_of(Services& services, std::vector<std::string>& empty) {
   Metrics::Standing now;
   std::string last;
-  for (const auto& [workspace, manager] : services.managers()) {
+  for (const auto& [workspace, known] : services.managers()) {
     if (workspace == std::exchange(last, workspace)) continue;  // Another profile's, on the same leases.
-    const auto board = manager->board();
+    const auto manager = known.lock();
+    const auto board = manager ? manager->board() : fail(Code::not_found, "It is not served any more.");
     if (!board) continue;
+    if (board->rows.empty()) empty.push_back(workspace);
     std::set<Owner> owners;
     for (const BoardRow& row : board->rows) {
       if (!row.live) continue;
@@ -58,7 +63,7 @@ asio::awaitable<void> Upkeep::watch_holders() {
   co_await run_on(server_.lister, job);
   if (!board) co_return;
   for (const BoardRow& row : board->rows) {
-    if (row.live) watch_process(server_, row.lease.holder, **manager);
+    if (row.live) watch_process(server_, row.lease.holder, *manager);
   }
 }
 
@@ -69,13 +74,16 @@ asio::awaitable<void> Upkeep::run() {
     co_await run_on(server_.reader, refresh);
     std::string last;
     const auto managers = server_.services.managers();
-    for (const auto& [workspace, manager] : managers) {
+    for (const auto& [workspace, known] : managers) {
       if (workspace == last || stopped_) continue;  // Another profile's, on the same leases.
       last = workspace;
+      const std::shared_ptr<LeaseManager> manager = known.lock();
+      if (!manager) continue;
       co_await sweep(*manager);
       co_await count_events(workspace, *manager);
       co_await forget(workspace, *manager);
     }
+    forget_names();
     co_await remember();
     if (server_.services.health().failure()) co_await probe_writes(server_);
     co_await count();
@@ -84,6 +92,15 @@ asio::awaitable<void> Upkeep::run() {
     boost::system::error_code ignored;
     if (!stopped_) co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
+}
+
+// Of workspaces that are not served any more. Where something has happened, what was counted stays: it must
+// not be counted again.
+void Upkeep::forget_names() {
+  std::set<std::string> served;
+  for (const auto& [workspace, manager] : server_.services.managers()) served.insert(workspace);
+  std::erase_if(counted_, [&](const auto& one) { return one.second == 0 && !served.contains(one.first); });
+  std::erase_if(next_cleanup_, [&](const auto& one) { return !served.contains(one.first); });
 }
 
 asio::awaitable<void> Upkeep::sweep(LeaseManager& manager) {
@@ -116,9 +133,12 @@ asio::awaitable<void> Upkeep::count() {
   const auto began = std::chrono::steady_clock::now();
   if (began < next_count_) co_return;
   Metrics::Standing now;
-  Task job = [&now, &services = server_.services] { now = standing_of(services); };
+  std::vector<std::string> empty;
+  Task job = [&] { now = standing_of(server_.services, empty); };
   co_await run_on(server_.lister, job);
   server_.standing = now;
+  for (const std::string& workspace : empty)
+    server_.services.retire(workspace, Services::Clock::now() - kEmptyKept);
   const auto ended = std::chrono::steady_clock::now();
   next_count_ = ended + kCountShare * (ended - began);
 }

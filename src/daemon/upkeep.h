@@ -22,6 +22,7 @@ class Upkeep {
   asio::awaitable<void> watch_holders();
   asio::awaitable<void> count();
   asio::awaitable<void> remember();
+  void forget_names();
   asio::awaitable<void> sweep(LeaseManager& manager);
   asio::awaitable<void> count_events(const std::string& workspace, LeaseManager& manager);
   asio::awaitable<void> forget(const std::string& workspace, LeaseManager& manager);

@@ -10,7 +10,7 @@ namespace {
 // them.
 constexpr std::size_t kWatchedMost = 4'096;
 
-void reclaim(ServerState& server, const std::map<LeaseManager*, std::set<Owner>>& bereaved) {
+void reclaim(ServerState& server, const std::map<std::shared_ptr<LeaseManager>, std::set<Owner>>& bereaved) {
   for (const auto& [manager, owners] : bereaved) {
     server.writer.submit({.call = [manager, owners] { std::ignore = manager->reclaim(owners); },
                           .done = [](const Result<void>&) {}});
@@ -19,11 +19,11 @@ void reclaim(ServerState& server, const std::map<LeaseManager*, std::set<Owner>>
 
 }  // namespace
 
-void watch_process(ServerState& server, const Holder& holder, LeaseManager& manager) {
+void watch_process(ServerState& server, const Holder& holder, const std::shared_ptr<LeaseManager>& manager) {
   if (!holder.process) return;
   const Process& process = *holder.process;
   if (const auto known = server.watched.find(process); known != server.watched.end()) {
-    known->second.owners[&manager].insert(holder.owner);
+    known->second.owners[manager].insert(holder.owner);
     return;
   }
   if (server.is_stopping || server.watched.size() >= kWatchedMost) return;
@@ -32,7 +32,7 @@ void watch_process(ServerState& server, const Holder& holder, LeaseManager& mana
   ServerState::Watched& watched =
       server.watched
           .emplace(process, ServerState::Watched{asio::posix::stream_descriptor(server.io, fd),
-                                                 {{&manager, {holder.owner}}}})
+                                                 {{manager, {holder.owner}}}})
           .first->second;
   watched.death.async_wait(asio::posix::stream_descriptor::wait_read,
                            [&server, process](const boost::system::error_code& failed) {
