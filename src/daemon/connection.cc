@@ -158,7 +158,9 @@ class Connection {
     bool more = true;
     while (!has_left(socket()) && !(more && server_.is_stopping) && server_.door.admit(peer_, request)) {
       if (!text.empty()) {
+        guest_.is_told = more;
         const bool written = co_await write(text);
+        guest_.is_told = false;
         if (!written) break;
       }
       if (!more) co_return;

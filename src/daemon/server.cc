@@ -16,7 +16,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "daemon/connection.h"
 #include "daemon/listening.h"
@@ -37,6 +39,8 @@ using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 constexpr std::size_t kGuestsMost = 10'000;
 // Connections that are being served when we are told to stop have so long to end.
 constexpr auto kStopTime = 10s;
+// And what upkeep looks at just then.
+constexpr auto kUpkeepTime = 100ms;
 
 Peer peer_of(int fd, const Listener& listener) {
   Peer peer = {.is_unix = listener.is_unix, .certificate = {}};
@@ -88,6 +92,24 @@ std::string host_part(const std::string& address) {
   return address.substr(0, colon);
 }
 
+// What asks to stop waits until the server can heed it: nobody is to find its sockets without it. Threads
+// that are started meanwhile are not asked at all.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t all;
+    ::sigemptyset(&all);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&all, number);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 class Server {
  public:
   Server(ServeOptions options, Services& services, StoreMemory& memory, Log& log,
@@ -111,14 +133,17 @@ class Server {
       log_.say(LogLevel::info, "listening on " + listener.text);
     }
     asio::co_spawn(io_, heed_signals(), asio::detached);
-    upkeep_.start();
+    upkeep_.start([this] { end_if_done(); });
     notify("READY=1\nSTATUS=Serving leases");
     io_.run();
     state_.mcp_sessions->end();
+    const std::size_t left = state_.guests.size();
+    if (left > 0) log_.say(LogLevel::warning, fmt::format("{} connections did not end in time", left));
     log_.say(LogLevel::info, "stopped");
-    if (state_.guests.empty()) return;
-    // Some did not end in time. What they were told is kept; taking their connections apart would gain
-    // nothing.
+    if (left == 0 && !upkeep_.is_running()) return;
+    // Some did not end in time, or a look at a large store goes on that nobody needs any more. What anybody
+    // was told is kept; taking the rest apart would gain nothing.
+    state_.writer.finish();
     remove_sockets();
     ::_exit(0);
   }
@@ -205,9 +230,13 @@ class Server {
     }
     upkeep_.stop();
     for (asio::steady_timer* sleeper : state_.sleepers) sleeper->cancel();
+    std::size_t unread = 0;
     for (Guest& guest : state_.guests) {
-      if (guest.is_idle) guest.close();
+      // Whoever read its stream would have it by now. It goes on behind the last event it has, elsewhere.
+      unread += guest.is_told ? 1 : 0;
+      if (guest.is_idle || guest.is_told) guest.close();
     }
+    if (unread > 0) log_.say(LogLevel::info, fmt::format("cut {} streams that nobody reads", unread));
     deadline_.expires_after(kStopTime);
     deadline_.async_wait([this](const boost::system::error_code& failed) {
       if (!failed) io_.stop();
@@ -217,6 +246,14 @@ class Server {
 
   void end_if_done() {
     if (!state_.is_stopping || !state_.guests.empty()) return;
+    if (upkeep_.is_running()) {
+      // A moment, so that all is taken apart where nothing is in the way of it.
+      deadline_.expires_after(kUpkeepTime);
+      deadline_.async_wait([this](const boost::system::error_code& failed) {
+        if (!failed) io_.stop();
+      });
+      return;
+    }
     has_ended_ = true;
     deadline_.cancel();
     signals_.cancel();
@@ -301,6 +338,7 @@ Result<int> serve(const ServeOptions& options) {
   if (!tokens) return fail(tokens.error());
   auto tls = read_certificates(options);
   if (!tls) return fail(tls.error());
+  std::optional<HeldSignals> held(std::in_place);
   auto listeners = open_listeners(options, **services);
   if (!listeners) return fail(listeners.error());
   if (auto closed = check_doors(options, *listeners, **tokens); !closed) {
@@ -314,6 +352,7 @@ Result<int> serve(const ServeOptions& options) {
   {
     Server server(options, **services, **memory, log, *std::move(listeners), *std::move(tokens),
                   *std::move(tls));
+    held.reset();
     server.run();
   }
   if (auto saved = (*memory)->save({}); !saved) log.say(LogLevel::warning, saved.error().message);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <set>
@@ -46,7 +45,13 @@ Metrics::Standing standing_of(Services& services, std::vector<std::string>& empt
 
 }  // namespace
 
-void Upkeep::start() { asio::co_spawn(server_.io, run(), asio::detached); }
+void Upkeep::start(std::function<void()> ended) {
+  running_ = true;
+  asio::co_spawn(server_.io, run(), [this, ended = std::move(ended)](const std::exception_ptr&) {
+    running_ = false;
+    ended();
+  });
+}
 
 void Upkeep::stop() {
   stopped_ = true;

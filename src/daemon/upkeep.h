@@ -3,6 +3,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -14,8 +15,9 @@ class Upkeep {
  public:
   explicit Upkeep(ServerState& server) : server_(server), timer_(server.io) {}
 
-  void start();
+  void start(std::function<void()> ended);
   void stop();
+  bool is_running() const { return running_; }
 
  private:
   asio::awaitable<void> run();
@@ -30,6 +32,7 @@ class Upkeep {
   ServerState& server_;
   asio::steady_timer timer_;
   bool stopped_ = false;
+  bool running_ = false;
   const WallTime started_ =
       std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
   std::map<std::string, std::uint64_t> counted_;  // Up to which event, by workspace.

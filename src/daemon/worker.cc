@@ -18,13 +18,15 @@ Worker::Worker(Store& store, Options options) : store_(store), options_(std::mov
     threads_.emplace_back([this] { work(); });
 }
 
-Worker::~Worker() {
+void Worker::finish() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   queued_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
 }
 
 void Worker::submit(Job job) {

@@ -41,9 +41,11 @@ class Worker {
   };
   Worker(Store& store, Options options);
   // Does what is queued first.
-  ~Worker();
+  ~Worker() { finish(); }
 
   void submit(Job job);
+  // Does what is queued, and nothing after that.
+  void finish();
 
  private:
   void work();

@@ -65,6 +65,30 @@ TEST_F(DaemonLife, StopsWhenWhatWasBegunIsAnswered) {
   EXPECT_FALSE(std::filesystem::exists(socket()));
 }
 
+TEST_F(DaemonLife, AStreamThatNobodyReadsDoesNotKeepItFromStopping) {
+  serve();
+  std::string paths;
+  for (int i = 0; i < 1'000; ++i) paths += (i == 0 ? "\"/" : ",\"/") + std::to_string(i) + "\"";
+  for (const char* agent : {"ann", "bob"})
+    ASSERT_EQ(ask("POST", "/v1/leases",
+                  R"({"agent_id":")" + std::string(agent) + R"(","mode":"shared","paths":[)" + paths + "]}")
+                  .status,
+              201);
+  // More than a socket takes before somebody reads.
+  Line silent(socket());
+  silent.say(Line::request("GET", "/v1/events", {}, "Accept: text/event-stream\r\n"));
+  ASSERT_TRUE(contains(silent.hear_until("event: snapshot"), "event: snapshot"));
+  Line reads(socket());
+  reads.say(Line::request("GET", "/v1/events", {}, "Accept: text/event-stream\r\n"));
+  ASSERT_TRUE(contains(reads.hear_until("\n\n"), "event: snapshot"));
+
+  const Ran ran = stop();
+
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "cut 1 streams that nobody reads")) << ran.err;
+  EXPECT_FALSE(contains(ran.err, "did not end in time")) << ran.err;
+}
+
 TEST_F(DaemonLife, IsNotReadyWhileItsStoreTakesNoWritesAndSaysSoOnce) {
   serve();
   ASSERT_EQ(ask("GET", "/readyz").status, 200);
