@@ -54,12 +54,12 @@ Result<int> create_token(Call& call) {
                              .note = arguments.text("note").value_or(""),
                              .created_at = wall_now()};
   if (*expires) token.expires_at = token.created_at + **expires;
-  const auto secret = daemon::create_token(daemon::token_file(), std::move(token));
-  if (!secret) return fail(secret.error());
+  const auto made = daemon::create_token(daemon::token_file(), std::move(token));
+  if (!made) return fail(made.error());
   if (call.out().json()) {
-    call.out().document({{"token", *secret}});
+    call.out().document({{"id", made->id}, {"token", made->secret}});
   } else {
-    call.out().print(*secret + "\n");
+    call.out().print(made->secret + "\n");
   }
   return 0;
 }

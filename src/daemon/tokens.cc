@@ -157,7 +157,7 @@ const TokenInfo* Tokens::find(std::string_view secret, WallTime now) const {
   return found != nullptr && (!found->expires_at || now < *found->expires_at) ? found : nullptr;
 }
 
-Result<std::string> create_token(const std::string& file, TokenInfo info) {
+Result<NewToken> create_token(const std::string& file, TokenInfo info) {
   const std::string random = random_hex<kSecretBytes>();
   info.id = random_hex<kIdBytes>();
   if (random.empty() || info.id.empty()) return fail(Code::unavailable, "There is no randomness to be had.");
@@ -168,7 +168,7 @@ Result<std::string> create_token(const std::string& file, TokenInfo info) {
     return {};
   });
   if (!done) return fail(done.error());
-  return secret;
+  return NewToken{info.id, std::move(secret)};
 }
 
 Result<void> revoke_token(const std::string& file, const std::string& id) {

@@ -40,8 +40,12 @@ class Tokens {
   std::vector<TokenInfo> tokens_;
 };
 
-// Adds a token, with a new secret, which is returned and kept nowhere. Errors: as read(); unavailable.
-Result<std::string> create_token(const std::string& file, TokenInfo info);
+struct NewToken {
+  std::string id;
+  std::string secret;  // Kept nowhere.
+};
+// Adds a token. Errors: as read(); unavailable.
+Result<NewToken> create_token(const std::string& file, TokenInfo info);
 // Error: not_found.
 Result<void> revoke_token(const std::string& file, const std::string& id);
 

@@ -117,6 +117,26 @@ TEST_F(Doors, OtherNamesAndPagesFromElsewhereAreTurnedAway) {
   EXPECT_EQ(addressed("localhost", "Origin: http://localhost:3000\r\n"), 200);
 }
 
+TEST_F(Doors, ARoomIsForOperatorsToClose) {
+  const std::string ann = token({"--agent", "ann"});
+  const std::string op = token({"--role", "operator"});
+  serve({}, true);
+
+  EXPECT_EQ(over_tcp("PUT", "/v1/rooms/r/busy", {}, ann).status, 403);
+  EXPECT_EQ(over_tcp("PUT", "/v1/rooms/r/busy", {}, op).status, 204);
+  EXPECT_EQ(over_tcp("DELETE", "/v1/rooms/r/busy", {}, ann).status, 403);
+}
+
+TEST_F(Doors, ANewTokenIsToldWithTheIdItIsRevokedBy) {
+  auto variables = environment("operator");
+  variables.push_back("LEASE_TOKENS=" + root() + "/tokens.json");
+  const How how = {.environment = variables, .out = {}, .cwd = root(), .in = {}};
+  const auto made = boost::json::parse(run_lease({"token", "create", "--json"}, how).out);
+
+  EXPECT_TRUE(made.at("token").as_string().starts_with("lh_")) << made;
+  EXPECT_EQ(run_lease({"token", "revoke", std::string(made.at("id").as_string())}, how).exit, 0);
+}
+
 TEST_F(Doors, WhatIsTooLargeOrTooDeepIsRefused) {
   serve();
 
