@@ -35,12 +35,13 @@ using Secure = beast::ssl_stream<Plain>;
 Plain& lowest(Plain& stream) { return stream; }
 Plain& lowest(Secure& stream) { return stream.next_layer(); }
 
-std::string head(const Response& response, bool keep_alive) {
+// `has_length`: where there is no body, its length is told.
+std::string head(const Response& response, bool keep_alive, bool has_length) {
   std::string text = fmt::format(
       "HTTP/1.1 {} {}\r\n", response.status,
       std::string_view(http::obsolete_reason(http::int_to_status(static_cast<unsigned>(response.status)))));
   if (!response.body.empty()) text += fmt::format("Content-Type: {}\r\n", response.content_type);
-  if (response.status != 204 && response.status != 304)
+  if (response.status != 204 && response.status != 304 && (has_length || !response.body.empty()))
     text += fmt::format("Content-Length: {}\r\n", response.body.size());
   for (const auto& [name, value] : response.headers) text += fmt::format("{}: {}\r\n", name, value);
   text += "Cache-Control: no-store\r\n";
@@ -119,9 +120,9 @@ class Connection {
       co_await tell(*stream, *request);
       co_return false;
     }
-    if (message.method() == http::verb::head) response.body.clear();
     const bool goes_on = keep_alive && !server_.is_stopping;
-    const bool written = co_await write(response, goes_on);
+    const bool only_head = message.method() == http::verb::head;
+    const bool written = co_await write(response, goes_on, only_head);
     co_return written&& goes_on;
   }
 
@@ -136,9 +137,10 @@ class Connection {
     co_await respond(server_, request, socket(), response, stream);
   }
 
-  asio::awaitable<bool> write(const Response& response, bool keep_alive) {
-    const std::string first = head(response, keep_alive);
-    const std::array<asio::const_buffer, 2> parts = {asio::buffer(first), asio::buffer(response.body)};
+  asio::awaitable<bool> write(const Response& response, bool keep_alive, bool only_head = false) {
+    const std::string first = head(response, keep_alive, !only_head);
+    const asio::const_buffer body = only_head ? asio::const_buffer() : asio::buffer(response.body);
+    const std::array<asio::const_buffer, 2> parts = {asio::buffer(first), body};
     lowest(stream_).expires_after(kTransfer);
     const auto [failed, count] = co_await asio::async_write(stream_, parts, kAwait);
     co_return !failed;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/string.hpp>
 
@@ -12,10 +13,33 @@ namespace leasehold::daemon {
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
+namespace {
+
+// Of the absolute form, which proxies and some clients use (RFC 9112, 3.2.2): http://HOST/PATH. Leaves what
+// follows. Empty: it is not that form.
+Result<std::string> take_authority(std::string& target) {
+  const auto slashes = target.find("://");
+  const std::string scheme = lower_case(target.substr(0, slashes));
+  if (slashes == std::string::npos || (scheme != "http" && scheme != "https")) return std::string();
+  const std::size_t begin = slashes + 3;
+  const std::size_t end = std::min(target.find_first_of("/?", begin), target.size());
+  std::string authority = target.substr(begin, end - begin);
+  if (authority.empty() || authority.find('@') != std::string::npos)
+    return fail(Code::invalid_argument, "The request's address has to name a host, and no user.");
+  target.erase(0, end);
+  if (!target.starts_with('/')) target.insert(0, "/");
+  return authority;
+}
+
+}  // namespace
+
 Result<Request> read_request(const http::request<http::string_body>& message) {
   Request request;
   request.method = std::string(message.method_string());
-  if (auto read = read_target(std::string_view(message.target()), request); !read) return fail(read.error());
+  std::string target(message.target());
+  auto authority = take_authority(target);
+  if (!authority) return fail(authority.error());
+  if (auto read = read_target(target, request); !read) return fail(read.error());
   // What a proxy in front of us might read otherwise.
   for (const http::field once :
        {http::field::host, http::field::authorization, http::field::transfer_encoding}) {
@@ -26,8 +50,14 @@ Result<Request> read_request(const http::request<http::string_body>& message) {
       coding != message.end() && !beast::iequals(coding->value(), "chunked"))
     return fail(Code::invalid_argument, "A body is sent plain or chunked, and in no other coding.");
   for (const auto& field : message) {
-    request.headers.emplace(lower_case(std::string_view(field.name_string())), std::string(field.value()));
+    const std::string_view value(field.value());
+    const auto [known, is_new] =
+        request.headers.emplace(lower_case(std::string_view(field.name_string())), value);
+    // Several lines are one list (RFC 9110, 5.3).
+    if (!is_new) known->second.append(", ").append(value);
   }
+  // It counts instead of Host, and is checked in its place.
+  if (!authority->empty()) request.headers["host"] = *std::move(authority);
   request.body = message.body();
   return request;
 }

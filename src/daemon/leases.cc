@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <charconv>
 
+#include "daemon/preferences.h"
 #include "daemon/rendering.h"
 #include "daemon/routes.h"
 #include "util/utf8.h"
@@ -21,23 +21,6 @@ std::string unquoted(std::string_view text) {
   if (text.size() >= 2 && text.starts_with('"') && text.ends_with('"'))
     text = text.substr(1, text.size() - 2);
   return std::string(text);
-}
-
-// Prefer: respond-async, wait=10 (RFC 7240).
-std::optional<Duration> preferred_wait(std::string_view header) {
-  while (!header.empty()) {
-    const auto end = std::min(header.find_first_of(",;"), header.size());
-    std::string_view part = header.substr(0, end);
-    header.remove_prefix(std::min(end + 1, header.size()));
-    while (part.starts_with(' ')) part.remove_prefix(1);
-    if (!part.starts_with("wait=")) continue;
-    part.remove_prefix(5);
-    std::int64_t seconds = 0;
-    const auto read = std::from_chars(part.data(), part.data() + part.size(), seconds);
-    constexpr std::int64_t kDay = 86'400;
-    if (read.ec == std::errc() && seconds > 0) return std::chrono::seconds(std::min(seconds, kDay));
-  }
-  return std::nullopt;
 }
 
 // What the body and the headers ask for, bound to who asks.
@@ -155,7 +138,9 @@ Work acquire(Exchange& exchange) {
   if (until && *until != "decided" && *until != "queued")
     return refuse({Code::invalid_argument, "until has to be decided or queued."});
   const auto preferred = preferred_wait(exchange.request.header("prefer"));
-  if (preferred && !request->wait) request->wait = *preferred;
+  // With a wait_ms, too, the shorter one counts.
+  const bool applies = preferred && *preferred <= request->wait.value_or(*preferred);
+  if (applies) request->wait = *preferred;
   const bool waits = preferred || until == "decided";
   const Holder holder = request->caller.holder;
   auto waiter = std::make_shared<Waiter>(exchange.manager, *std::move(request),
@@ -165,10 +150,11 @@ Work acquire(Exchange& exchange) {
   return {
       .waiter = waiter,
       .holder = holder,
-      .respond = [waiter, preferred, render = grant(exchange, 201)]() -> Response {
+      .respond = [waiter, preferred, applies, render = grant(exchange, 201)]() -> Response {
         const auto answer = waiter->take_answer();
-        Response response = answer ? render(*answer) : problem(answer.error());
-        if (preferred)
+        if (!answer) return problem(answer.error());
+        Response response = render(*answer);
+        if (applies)
           response.headers.emplace_back(
               "Preference-Applied",
               fmt::format("wait={}", std::chrono::duration_cast<std::chrono::seconds>(*preferred).count()));

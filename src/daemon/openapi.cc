@@ -48,6 +48,26 @@ json::object response(const Route& route, const std::string& status) {
   return described;
 }
 
+struct Header {
+  std::string_view name;
+  std::string_view description;
+  bool (*is_of)(const Route& route);
+};
+constexpr Header kHeaders[] = {
+    {"If-Match", "The lease's token in quotes, as its ETag: 412 if the lease has another.", heeds_if_match},
+    {"If-None-Match", "The token in quotes that is known already: 304 if the lease still has it.",
+     [](const Route& route) { return route.name == "get_lease"; }},
+    {"Prefer",
+     "wait=SECONDS (RFC 7240): is answered when it is decided, after so long at most. With wait_ms in the "
+     "body, "
+     "the shorter one counts. Preference-Applied says that it was this one.",
+     [](const Route& route) { return route.name == "acquire"; }},
+    {"Idempotency-Key", "Asking again with the same key and request gives the same grant.",
+     [](const Route& route) { return route.name == "acquire" || route.name == "upgrade_leases"; }},
+    {"Last-Event-ID", "Of a stream: go on behind this event.",
+     [](const Route& route) { return route.name == "events"; }},
+};
+
 json::object operation(const Route& route) {
   json::array parameters = {parameter("workspace", "query", false), parameter("profile", "query", false)};
   for (std::size_t at = route.pattern.find('{'); at != std::string_view::npos;
@@ -57,6 +77,12 @@ json::object operation(const Route& route) {
   }
   for (const std::string& name : words(route.parameters))
     parameters.push_back(parameter(name, "query", false));
+  for (const Header& header : kHeaders) {
+    if (!header.is_of(route)) continue;
+    json::object described = parameter(header.name, "header", false);
+    described["description"] = header.description;
+    parameters.push_back(std::move(described));
+  }
   json::object responses;
   for (const std::string& status : words(route.statuses)) responses[status] = response(route, status);
   for (const char* status : {"400", "401", "403", "503"}) {
@@ -102,6 +128,8 @@ const std::string& openapi_document() {
          {{"title", "Leasehold"},
           {"version", "1"},
           {"summary", "File leases for fleets of coding agents"},
+          {"description",
+           "HEAD works wherever GET does. If-Match is refused (400) where it is not among the parameters."},
           {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
         {"paths", std::move(paths)},
         {"security", json::array{json::object{{"bearer", json::array()}}, json::object()}},

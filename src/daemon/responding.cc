@@ -25,6 +25,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::string_view kEventStream = "text/event-stream";
+
 // How soon a client that listens hears of what another process wrote.
 constexpr Duration kLookAgain = 100ms;
 
@@ -198,6 +200,10 @@ std::optional<Response> turned_away(const Request& request, const Match& found) 
 // What the route wants done; or the response, if that is all.
 Result<Work> prepare(ServerState& server, const Request& request, const Match& found,
                      std::shared_ptr<LeaseManager>& manager) {
+  // Whoever sends it relies on it: what cannot heed it does nothing.
+  if (found.route->method != "GET" && !heeds_if_match(*found.route) && !request.header("if-match").empty())
+    return fail(Code::invalid_argument,
+                "If-Match is about one lease, and this is not. Use the routes of one: /v1/leases/ID/...");
   if (found.route->grants) {
     if (std::string why = server.withheld(); !why.empty()) return fail(Code::retry_later, std::move(why));
   }
@@ -296,7 +302,7 @@ asio::awaitable<bool> respond_to_anybody(ServerState& server, const Request& req
   constexpr std::string_view kOnlyRead[] = {"/healthz", "/metrics", "/openapi.json", "/readyz"};
   if (std::ranges::find(kOnlyRead, request.path) != std::end(kOnlyRead) && request.method != "GET" &&
       request.method != "HEAD") {
-    response = not_allowed("GET");
+    response = not_allowed("GET, HEAD");
     co_return true;
   }
   if (request.path == "/healthz") {
@@ -341,6 +347,10 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
   Result<Work> work = prepare(server, request, found, manager);
   if (!work) {
     response = problem(work.error());
+    co_return;
+  }
+  if (work->events && request.method == "HEAD") {
+    response.headers.emplace_back("Content-Type", kEventStream);
     co_return;
   }
   if (work->events) {

@@ -129,14 +129,19 @@ bool fits(std::string_view pattern, const std::vector<std::string>& segments,
 
 std::span<const Route> routes() { return kRoutes; }
 
+bool heeds_if_match(const Route& route) {
+  return route.pattern.starts_with("/v1/leases/{id}") && route.method != "GET";
+}
+
 Match match(const Request& request) {
+  const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
   Match found;
   for (const Route& route : kRoutes) {
     std::vector<std::string> captured;
     if (!fits(route.pattern, request.segments, captured)) continue;
-    if (route.method == request.method) return {&route, std::move(captured), {}};
+    if (route.method == method) return {&route, std::move(captured), {}};
     found.allowed += (found.allowed.empty() ? "" : ", ");
-    found.allowed += route.method;
+    found.allowed += route.method == "GET" ? "GET, HEAD" : route.method;
   }
   return found;
 }

@@ -24,6 +24,9 @@ struct Route {
 
 std::span<const Route> routes();
 
+// Whether it changes one lease, which If-Match can be about.
+bool heeds_if_match(const Route& route);
+
 struct Match {
   const Route* route = nullptr;  // Null: there is none.
   std::vector<std::string> captured;

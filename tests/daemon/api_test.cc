@@ -60,6 +60,44 @@ TEST_F(Api, RenewsAndReleasesByIdUnderTheTokenOfIfMatch) {
   EXPECT_EQ(ask("GET", "/v1/leases/none").code(), "not_found");
 }
 
+TEST_F(Api, IfMatchIsRefusedWhereItIsAboutNoLease) {
+  serve();
+  const Reply granted = acquire("ann", "/a");
+  const std::string match = "If-Match: " + granted.headers.at("etag") + "\r\n";
+  const std::string all = R"({"agent_id":"ann","session_id":"s","which":{"all":true}})";
+
+  for (const char* target : {"/v1/leases/renew", "/v1/leases/release", "/v1/leases/downgrade", "/v1/check"}) {
+    const Reply refused = ask("POST", target, all, match);
+    EXPECT_EQ(refused.status, 400) << target << refused;
+    EXPECT_TRUE(contains(refused.body, "If-Match is about one lease")) << target << refused;
+  }
+  EXPECT_EQ(ask("GET", "/v1/files?path=/a").json().at("locked"), true);
+  EXPECT_EQ(ask("GET", "/v1/leases", {}, match).status, 200);
+}
+
+TEST_F(Api, HeadIsAGetWithoutItsBody) {
+  serve();
+  const std::string lease = "/v1/leases/" + id_of(acquire("ann", "/a"));
+  Line line(socket());
+
+  for (const std::string& target :
+       {std::string("/healthz"), std::string("/readyz"), std::string("/openapi.json"), lease,
+        std::string("/v1/agents?x=1"), std::string("/v1/leases/none")}) {
+    const Reply whole = ask("GET", target);
+    line.say("HEAD " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const std::string head = line.hear_until("\r\n\r\n");
+    EXPECT_TRUE(head.starts_with("HTTP/1.1 " + std::to_string(whole.status))) << target << head;
+    EXPECT_TRUE(contains(head, "Content-Length: " + whole.headers.at("content-length") + "\r\n"))
+        << target << head;
+    EXPECT_TRUE(contains(head, "Content-Type: " + whole.headers.at("content-type") + "\r\n"))
+        << target << head;
+  }
+  line.say("HEAD /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n");
+  const std::string stream = line.hear_until("\r\n\r\n");
+  EXPECT_TRUE(contains(stream, "Content-Type: text/event-stream")) << stream;
+  EXPECT_EQ(line.ask("GET", "/healthz").status, 200) << "nothing came in between";
+}
+
 TEST_F(Api, AnIdempotencyKeyGivesTheSameGrant) {
   serve();
   const std::string body = R"({"agent_id":"ann","paths":["/a"]})";
@@ -87,6 +125,32 @@ TEST_F(Api, WaitsAsLongAsPreferred) {
   const Reply granted = waiting.reply();
   EXPECT_EQ(granted.status, 201) << granted;
   EXPECT_EQ(granted.headers.at("preference-applied"), "wait=60");
+}
+
+TEST_F(Api, APreferenceIsReadHoweverItIsSpelledAndSaidToBeAppliedOnlyIfItWas) {
+  serve();
+  acquire("ann", "/a");
+  const auto waits = [&](const std::string& headers, const std::string& more = {}) {
+    return ask("POST", "/v1/leases", R"({"agent_id":"bob","paths":["/a"])" + more + "}", headers);
+  };
+
+  for (const char* headers : {"Prefer: Wait=\"1\"\r\n", "Prefer: respond-async\r\nprefer: wait=1\r\n"}) {
+    const Reply late = waits(headers);
+    EXPECT_EQ(late.status, 408) << headers << late;
+    EXPECT_EQ(late.headers.at("preference-applied"), "wait=1") << headers;
+  }
+  for (const char* headers : {"Prefer: wait=1abc\r\n", "Prefer: wait=0\r\n", "Prefer: waits=1\r\n"}) {
+    const Reply refused = waits(headers);
+    EXPECT_EQ(refused.status, 409) << headers << refused;
+    EXPECT_FALSE(refused.headers.contains("preference-applied")) << headers;
+  }
+  const Reply shorter = waits("Prefer: wait=60\r\n", R"(,"wait_ms":50)");
+  EXPECT_EQ(shorter.status, 408) << shorter;
+  EXPECT_FALSE(shorter.headers.contains("preference-applied"));
+  const Reply longer = waits("Prefer: wait=1\r\n", R"(,"wait_ms":60000)");
+  EXPECT_EQ(longer.status, 408) << longer;
+  EXPECT_EQ(longer.headers.at("preference-applied"), "wait=1");
+  EXPECT_FALSE(waits("Prefer: wait=1\r\n", R"(,"paths":[])").headers.contains("preference-applied"));
 }
 
 TEST_F(Api, AWaitInVainTellsForWhom) {
@@ -267,13 +331,13 @@ TEST_F(Api, SaysWhatItDoesNotKnow) {
   EXPECT_EQ(ask("GET", "/nowhere").status, 404);
   const Reply wrong = ask("PUT", "/v1/leases", "{}");
   EXPECT_EQ(wrong.status, 405);
-  EXPECT_EQ(wrong.headers.at("allow"), "POST, GET");
+  EXPECT_EQ(wrong.headers.at("allow"), "POST, GET, HEAD");
   EXPECT_EQ(ask("POST", "/v1/leases", "{").status, 400);
   EXPECT_EQ(ask("POST", "/v1/leases", R"({"agent_id":"ann","pats":["/a"]})").code(), "invalid_argument");
   EXPECT_EQ(ask("GET", "/v1/leases/%zz").status, 400);
   EXPECT_EQ(ask("GET", "/healthz").status, 200);
   EXPECT_EQ(ask("GET", "/readyz").status, 200);
-  EXPECT_EQ(ask("DELETE", "/healthz").headers.at("allow"), "GET");
+  EXPECT_EQ(ask("DELETE", "/healthz").headers.at("allow"), "GET, HEAD");
 }
 
 TEST_F(Api, ALfsPageOfNothingIsAWholeOne) {

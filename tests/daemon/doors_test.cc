@@ -117,6 +117,22 @@ TEST_F(Doors, OtherNamesAndPagesFromElsewhereAreTurnedAway) {
   EXPECT_EQ(addressed("localhost", "Origin: http://localhost:3000\r\n"), 200);
 }
 
+TEST_F(Doors, AnAddressInTheRequestCountsInsteadOfTheHost) {
+  serve({"--open-to-loopback"}, true);
+  const auto asked = [&](const std::string& target, const std::string& host) {
+    Line line(port());
+    line.say("GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    return line.reply();
+  };
+
+  EXPECT_TRUE(asked("http://localhost:7420/v1/leases?limit=1", "evil.example").json().contains("leases"));
+  EXPECT_EQ(asked("HTTPS://127.0.0.1/healthz", "localhost").status, 200);
+  EXPECT_EQ(asked("http://evil.example/v1/leases", "localhost").status, 421);
+  EXPECT_EQ(asked("http://localhost", "localhost").status, 404);
+  for (const char* wrong : {"http:///v1/leases", "http://u@localhost/v1/leases", "ftp://localhost/v1/leases"})
+    EXPECT_EQ(asked(wrong, "localhost").status, 400) << wrong;
+}
+
 TEST_F(Doors, ARoomIsForOperatorsToClose) {
   const std::string ann = token({"--agent", "ann"});
   const std::string op = token({"--role", "operator"});
