@@ -14,6 +14,7 @@
 #include <atomic>
 #include <functional>
 #include <numeric>
+#include <random>
 #include <thread>
 
 #include "postgres.h"
@@ -221,19 +222,24 @@ Lock lease_lock(const std::shared_ptr<void>& site, LeaseManager& manager, int nu
 }
 
 Turns take_turns_for(std::chrono::milliseconds duration, int processes, std::chrono::microseconds hold,
-                     const std::function<Lock(int)>& make) {
+                     Again again, const std::function<Lock(int)>& make) {
   const auto findings = run_processes(processes, [&](int number) -> Loop {
     return [&, number, lock = make(number)](Shared& shared) {
       Finding finding;
+      // Not the same each time: what is done in a rhythm meets what others do in theirs always or never.
+      std::minstd_rand random(static_cast<unsigned>(number) + 1);
+      std::uniform_int_distribution<std::int64_t> held_for(hold.count() / 2, hold.count() * 3 / 2);
       for (const auto end = Clock::now() + duration; Clock::now() < end; ++finding.turns) {
         lock.take();
         const std::int64_t now = nanoseconds();
         const std::int64_t released = shared.released_at;
         if (shared.holder.exchange(number + 1) != number + 1 && released != 0)
           finding.samples.push_back(static_cast<double>(now - released) / 1e3);
-        std::this_thread::sleep_for(hold);
+        std::this_thread::sleep_for(std::chrono::microseconds(held_for(random)));
         shared.released_at = nanoseconds();
         lock.give_back();
+        while (again == Again::after_the_next && shared.holder == number + 1 && Clock::now() < end)
+          std::this_thread::sleep_for(200us);
       }
       return finding;
     };

@@ -25,8 +25,14 @@ struct Turns {
   std::vector<double> handovers;  // Microseconds from giving back to having it, where the holder changed.
   std::vector<double> counts;     // Turns of each process.
 };
+
+// When a process that gave back asks again.
+enum class Again {
+  at_once,
+  after_the_next,  // When somebody else has it, so that each turn is a hand-over.
+};
 Turns take_turns_for(std::chrono::milliseconds duration, int processes, std::chrono::microseconds hold,
-                     const std::function<Lock(int number)>& make);
+                     Again again, const std::function<Lock(int number)>& make);
 
 // Eight processes in a tight loop, each on a file of its own, against SQLite's own busy handler.
 void compare_crowds(Report& report);

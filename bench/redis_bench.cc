@@ -335,11 +335,11 @@ void compare_handover(Report& report, const RedisServer& server) {
   constexpr auto kTime = 3s;
   constexpr auto kHold = 5ms;
   for (const int count : {2, 8, 32}) {
-    Turns retrying =
-        take_turns_for(kTime, count, kHold, [&](int i) { return retrying_lock(server.socket(), i); });
-    Turns waking =
-        take_turns_for(kTime, count, kHold, [&](int i) { return waking_lock(server.socket(), i); });
-    Turns ours = take_turns_for(kTime, count, kHold, [&](int i) {
+    Turns retrying = take_turns_for(kTime, count, kHold, Again::at_once,
+                                    [&](int i) { return retrying_lock(server.socket(), i); });
+    Turns waking = take_turns_for(kTime, count, kHold, Again::at_once,
+                                  [&](int i) { return waking_lock(server.socket(), i); });
+    Turns ours = take_turns_for(kTime, count, kHold, Again::at_once, [&](int i) {
       auto site = std::make_shared<RedisSite>(server.url());
       return lease_lock(site, *site->manager, i);
     });
