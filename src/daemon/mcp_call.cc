@@ -71,17 +71,17 @@ asio::awaitable<void> McpCall::begin(ServerState& server) {
     fail_with(done.error());
     co_return;
   }
-  is_pending_ = client_->steps().has_value();
-  if (is_pending_) co_await look(server);
+  if (!client_->steps()) co_return;
+  waiting_.emplace(*client_->steps());
+  is_pending_ = true;
+  co_await look(server);
 }
 
 asio::awaitable<void> McpCall::look(ServerState& server) {
-  Task ask = client_->steps()->look;
-  Task undo = client_->steps()->undo;
-  const Result<void> kept = co_await run_on(server.writer, ask, undo);
+  const Result<void> kept = co_await waiting_->look(server);
   if (!kept) {
     fail_with(kept.error());
-  } else if (client_->steps()->is_done()) {
+  } else if (waiting_->is_done()) {
     co_await finish(server);
   }
 }
@@ -97,19 +97,15 @@ asio::awaitable<void> McpCall::finish(ServerState& server) {
 }
 
 asio::awaitable<void> McpCall::sleep(ServerState& server, int socket, Duration at_most) {
-  Waiter::Pause pause = client_->steps()->pause();
-  pause.fds.push_back(socket);
-  pause.fds.push_back(cancelled_.fd());
-  const Duration longest = std::min(pause.at_most, at_most);
-  co_await sleep_on(server, pause.fds, longest);
+  std::vector<int> fds(1, socket);
+  fds.push_back(cancelled_.fd());
+  co_await waiting_->sleep(server, fds, at_most);
 }
 
 asio::awaitable<void> McpCall::give_up(ServerState& server) {
   if (is_pending_) {
-    Task stop = client_->steps()->give_up;
-    Task undo = client_->steps()->undo;
     // What cannot be given up now ends by its time.
-    co_await run_on(server.writer, stop, undo);
+    co_await waiting_->give_up(server);
     is_pending_ = false;
     co_return;
   }

@@ -38,7 +38,7 @@ class McpCall {
 
   // Has it answered, as far as that needs no waiting.
   asio::awaitable<void> begin(ServerState& server);
-  // Asks again, until this is false.
+  // Asks again if there is a reason to, until this is false.
   bool is_pending() const { return is_pending_; }
   asio::awaitable<void> look(ServerState& server);
   // Until there is a reason to look again, or so much time has passed.
@@ -77,6 +77,7 @@ class McpCall {
   mcp::Desk desk_;
   mcp::Server server_;
   mcp::json::object answer_;
+  std::optional<Waiting> waiting_;  // For what it wants done.
   bool is_pending_ = false;
   Nudge cancelled_;
   std::vector<Following> following_;

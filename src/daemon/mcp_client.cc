@@ -28,12 +28,8 @@ Result<AcquireAnswer> McpClient::acquire_until(AcquireRequest request, Waiter::U
   if (auto admitted = admit(request.caller); !admitted) return fail(admitted.error());
   const auto wait = request.wait;
   const auto waiter = std::make_shared<Waiter>(manager(), std::move(request), until);
-  steps_ = Steps{.look = [waiter] { waiter->look(); },
-                 .undo = [waiter] { waiter->undo(); },
-                 .give_up = [waiter] { waiter->give_up(); },
-                 .is_done = [waiter] { return waiter->answer().has_value(); },
-                 .pause = [waiter] { return waiter->pause(); },
-                 .wait = wait};
+  steps_ = steps_of(waiter);
+  steps_->wait = wait;
   acquiring_ = waiter;
   return not_yet();
 }

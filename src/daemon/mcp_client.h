@@ -11,20 +11,11 @@
 
 #include "daemon/message.h"
 #include "daemon/services.h"
+#include "daemon/waiting.h"
 #include "manager/gate_waiter.h"
 #include "manager/waiter.h"
 
 namespace leasehold::daemon {
-
-// Something that is asked of the store again and again until it has an answer.
-struct Steps {
-  std::function<void()> look;     // On the writer.
-  std::function<void()> undo;     // Before it runs again; see Job.
-  std::function<void()> give_up;  // On the writer; nothing stays queued.
-  std::function<bool()> is_done;
-  std::function<Waiter::Pause()> pause;  // What to sleep on before the next look.
-  std::optional<Duration> wait = {};     // How long it was to wait at most.
-};
 
 class McpClient final : public Client {
  public:

@@ -19,6 +19,7 @@
 #include "daemon/openapi.h"
 #include "daemon/routes.h"
 #include "daemon/server_state.h"
+#include "daemon/waiting.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -29,6 +30,9 @@ constexpr std::string_view kEventStream = "text/event-stream";
 
 // How soon a client that listens hears of what another process wrote.
 constexpr Duration kLookAgain = 100ms;
+
+// Longer than anybody sleeps before it looks again.
+constexpr Duration kLongSleep = 1h;
 
 // They sleep most of the time.
 constexpr std::size_t kPatientThreads = 4;
@@ -85,43 +89,34 @@ Response stopping() {
 }
 
 asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket) {
-  const auto waiter = work.waiter;
+  Waiting waiting(steps_of(work.waiter));
   const auto until = std::chrono::steady_clock::now() + work.patience;
-  Task look = [waiter] { waiter->look(); };
-  Task glance = [waiter] { waiter->glance(); };
-  Task give_up = [waiter] { waiter->give_up(); };
-  Task undo = [waiter] { waiter->undo(); };
+  const std::vector<int> fds(1, socket);
   Response response;
   for (;;) {
-    if (!waiter->answer()) {
-      const Result<void> kept = co_await run_on(server.writer, look, undo);
-      if (!kept) {
-        response = problem(kept.error());
-        break;
-      }
+    const Result<void> kept = co_await waiting.look(server);
+    if (!kept) {
+      response = problem(kept.error());
+      break;
     }
-    if (waiter->answer()) {
+    if (waiting.is_done()) {
       response = work.respond();
       break;
     }
-    Waiter::Pause pause = waiter->pause();
-    pause.fds.push_back(socket);
+    Duration at_most = kLongSleep;
     const bool leaves = server.is_stopping || has_left(socket);
     if (work.keeps_place) {
-      const auto left = std::chrono::ceil<Duration>(until - std::chrono::steady_clock::now());
-      if (leaves || left <= Duration::zero()) {
+      at_most = std::chrono::ceil<Duration>(until - std::chrono::steady_clock::now());
+      if (leaves || at_most <= Duration::zero()) {
         response = work.respond();
         break;
       }
-      pause.at_most = std::min(pause.at_most, left);
     } else if (leaves) {
-      const Result<void> gave_up = co_await run_on(server.writer, give_up, undo);
+      const Result<void> gave_up = co_await waiting.give_up(server);
       response = gave_up ? stopping() : problem(gave_up.error());
       break;
     }
-    co_await sleep_on(server, pause.fds, pause.at_most);
-    // A grant is there to be seen while the writer syncs what others have asked for meanwhile.
-    co_await run_on(server.reader, glance);
+    co_await waiting.sleep(server, fds, at_most);
   }
   co_return response;
 }
