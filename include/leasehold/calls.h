@@ -88,7 +88,8 @@ struct Queued {
   std::size_t position = 0;  // 1: next.
   Time at;                   // Store time of this answer; the times below compare with it.
   Time wait_until;
-  std::vector<Blocked> blocked;
+  std::vector<Blocked> blocked;  // For each path ten at most, holders before waiters if there are more.
+  std::size_t more_blocked = 0;  // So many others are in the way, too.
 };
 
 struct Refused {
@@ -98,6 +99,7 @@ struct Refused {
   Duration waited{};                    // In the queue, before it ended in vain.
   std::optional<Duration> retry_after;  // rate_limited: until the session may ask again.
   std::string next_command;             // With somebody in the way: what to type to wait for it.
+  std::size_t more_blocked = 0;         // So many others are in the way, too, as in Queued.
 };
 
 using Decision = std::variant<Granted, Queued, Refused>;

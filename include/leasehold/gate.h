@@ -65,6 +65,7 @@ struct Denied {
   std::vector<Contention> contentions;  // One for each path in the way.
   std::vector<Blocked> blocked;         // Who is in the way now.
   Time retry_at;                        // The latest; with retry_later.
+  std::size_t more_blocked = 0;         // So many others are in the way, too, as in Queued.
 };
 
 struct GateAnswer {

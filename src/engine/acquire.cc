@@ -35,10 +35,12 @@ Ticket new_ticket(Transaction& transaction, const Context& context, const std::s
 
 Refused refused(const AcquireRequest& request, Survey found, Time now) {
   std::string message = explain_blocked(found.blocked, now);
+  const std::size_t more = shorten(found.blocked);
   return {.code = Code::busy,
           .message = std::move(message),
           .blocked = std::move(found.blocked),
-          .next_command = next_command(request)};
+          .next_command = next_command(request),
+          .more_blocked = more};
 }
 
 std::string never_ends(const std::string& cycle) {
@@ -53,7 +55,11 @@ Decision queue(Ledger& ledger, const std::string& workspace, const AcquireReques
       new_ticket(ledger.transaction(), ledger.context(), workspace, request, group, found.upgrade);
   const auto cycle = find_cycle(ledger.transaction(), ledger.context(), ticket, found);
   if (!cycle.empty()) {
-    return Refused{Code::deadlock, never_ends(describe(cycle)), std::move(found.blocked)};
+    const std::size_t more = shorten(found.blocked);
+    return Refused{.code = Code::deadlock,
+                   .message = never_ends(describe(cycle)),
+                   .blocked = std::move(found.blocked),
+                   .more_blocked = more};
   }
   ledger.enqueue(ticket);
   return place_in_queue(ticket, std::move(found), ledger.now());
@@ -125,11 +131,13 @@ Decision outcome(Ledger& ledger, const Ticket& ticket) {
   Survey found = survey(transaction, context, ticket.request, &ticket);
   std::string message = failure_message(transaction, ticket, found.blocked);
   const bool in_vain = ticket.ended_by == EndCause::timed_out && !found.blocked.empty();
+  const std::size_t more = shorten(found.blocked);
   return Refused{.code = failure_code(ticket.ended_by),
                  .message = std::move(message),
                  .blocked = std::move(found.blocked),
                  .waited = waited(ticket),
-                 .next_command = in_vain ? next_command(ticket.request) : std::string()};
+                 .next_command = in_vain ? next_command(ticket.request) : std::string(),
+                 .more_blocked = more};
 }
 
 Result<Ticket> own_ticket(Transaction& transaction, const Caller& caller, const GroupId& id) {
@@ -187,7 +195,10 @@ Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket) {
   const GroupId id = ticket.id;
   if (ticket.status == Status::pending) {
     const bool counted = refresh(ledger, caller, ticket);
-    const Survey found = survey(transaction, context, ticket.request, &ticket);
+    Survey found = survey(transaction, context, ticket.request, &ticket);
+    // A long queue is not read twice for who waits on in it.
+    const bool waits_on = counted && ledger.now() < ticket.wait_until && !found.blocked.empty();
+    if (waits_on && is_as_recorded(found)) return place_in_queue(ticket, std::move(found), ledger.now());
     record(ledger, found);
     // A store may have dropped a lease without a transaction of ours to see it.
     if (found.blocked.empty()) ledger.free(ticket.request);
@@ -288,6 +299,19 @@ Result<AcquireAnswer> poll(Transaction& transaction, const Context& context, con
   Ledger ledger(transaction, context);
   Decision decision = look_again(ledger, caller, std::move(*ticket));
   return AcquireAnswer{std::move(decision), take_notices(transaction, caller.holder.owner)};
+}
+
+Result<bool> wait_on(Transaction& transaction, const Context& context, const Caller& caller,
+                     const GroupId& id) {
+  Result<Ticket> ticket = own_ticket(transaction, caller, id);
+  if (!ticket) return fail(ticket.error());
+  const Time now = transaction.now();
+  if (ticket->status != Status::pending || now >= ticket->wait_until || now >= ticket->proven_until)
+    return false;
+  if (changes_hands(context, *ticket, caller.holder)) return false;
+  if (!transaction.notices(caller.holder.owner).empty()) return false;
+  Ledger ledger(transaction, context);
+  return refresh(ledger, caller, *ticket);
 }
 
 std::optional<Granted> granted_meanwhile(View& view, const Context& context, const Caller& caller,

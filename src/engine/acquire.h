@@ -34,6 +34,11 @@ void take_back(Transaction& transaction, const Context& context, const AcquireRe
 Result<AcquireAnswer> poll(Transaction& transaction, const Context& context, const Caller& caller,
                            const GroupId& ticket);
 
+// Shows that who waits is there, without looking at the queue: for one who stands far behind in it. False:
+// something is to be told or decided, so poll().
+Result<bool> wait_on(Transaction& transaction, const Context& context, const Caller& caller,
+                     const GroupId& id);
+
 // The grant that a waiting request became, if that is all there is to say to its owner. Else nothing: poll().
 std::optional<Granted> granted_meanwhile(View& view, const Context& context, const Caller& caller,
                                          const GroupId& ticket);

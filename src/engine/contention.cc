@@ -66,6 +66,7 @@ Denied denied(std::vector<Contention> contentions, std::vector<Blocked> blocked,
       .code = code_of(contentions), .contentions = std::move(contentions), .blocked = std::move(blocked)};
   for (const Contention& one : denied.contentions) denied.retry_at = std::max(denied.retry_at, one.retry_at);
   denied.message = explain_denied(denied, now);
+  denied.more_blocked = shorten(denied.blocked);
   return denied;
 }
 

@@ -198,12 +198,16 @@ void record(Ledger& ledger, const Survey& survey) {
   }
 }
 
+bool is_as_recorded(const Survey& survey) {
+  return survey.lapsed_leases.empty() && survey.lapsed_tickets.empty() && survey.attended.empty();
+}
+
 Survey survey_and_record(Ledger& ledger, const AcquireRequest& request) {
   for (;;) {
     Survey found = survey(ledger.transaction(), ledger.context(), request);
     record(ledger, found);
     // The last survey tells of things as they were recorded.
-    if (found.lapsed_leases.empty() && found.lapsed_tickets.empty() && found.attended.empty()) return found;
+    if (is_as_recorded(found)) return found;
     settle(ledger);
   }
 }

@@ -25,6 +25,8 @@ void collect(Ledger& ledger, const std::vector<LeaseId>& leases);
 
 // Records what a survey met on the way: endings, failed waiters, proofs of life.
 void record(Ledger& ledger, const Survey& survey);
+// It met nothing of that.
+bool is_as_recorded(const Survey& survey);
 
 // Surveys a request that arrives now. Whatever turns out to be over is recorded, those who waited for it
 // go first, and it is surveyed again, until nothing changes. The last survey holds.

@@ -1,6 +1,7 @@
 #include "engine/survey.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -217,11 +218,30 @@ std::vector<Ticket> in_order(View& view, const Context& context, std::vector<Tic
 }
 
 Queued place_in_queue(const Ticket& ticket, Survey found, Time now) {
+  const std::size_t more = shorten(found.blocked);
   return {.ticket = ticket.id,
           .position = found.waiters_ahead() + 1,
           .at = now,
           .wait_until = ticket.wait_until,
-          .blocked = std::move(found.blocked)};
+          .blocked = std::move(found.blocked),
+          .more_blocked = more};
+}
+
+std::size_t shorten(std::vector<Blocked>& blocked) {
+  constexpr std::ptrdiff_t kForOnePath = 10;
+  const std::size_t before = blocked.size();
+  std::vector<Blocked> kept;
+  for (auto at = blocked.begin(); at != blocked.end();) {
+    const auto end =
+        std::find_if(at, blocked.end(), [&](const Blocked& one) { return one.path != at->path; });
+    if (end - at > kForOnePath) {
+      std::stable_partition(at, end, [](const Blocked& one) { return !one.waits; });
+    }
+    std::move(at, at + std::min(end - at, kForOnePath), std::back_inserter(kept));
+    at = end;
+  }
+  blocked = std::move(kept);
+  return before - blocked.size();
 }
 
 bool conflict(const Ticket& a, const Ticket& b) {

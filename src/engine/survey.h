@@ -59,6 +59,9 @@ std::vector<Ticket> in_order(View& view, const Context& context, std::vector<Tic
 // The answer to a request that waits.
 Queued place_in_queue(const Ticket& ticket, Survey found, Time now);
 
+// Leaves out whom nobody would read about: a queue may have thousands. Returns how many.
+std::size_t shorten(std::vector<Blocked>& blocked);
+
 // The two could not be held at once.
 bool conflict(const Ticket& a, const Ticket& b);
 

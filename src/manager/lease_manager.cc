@@ -60,6 +60,15 @@ std::optional<AcquireAnswer> LeaseManager::glance(const Caller& caller, const Gr
   return *std::move(answer);
 }
 
+bool LeaseManager::waits_on(const Caller& caller, const GroupId& ticket) {
+  return change<bool>({.workspace = workspace_, .owners = {caller.holder.owner}, .tickets = {ticket}},
+                      &caller,
+                      [&](Transaction& transaction, const Context& context) {
+                        return wait_on(transaction, context, caller, ticket);
+                      })
+      .value_or(false);
+}
+
 Result<AcquireAnswer> LeaseManager::poll(const Caller& caller, const GroupId& ticket) {
   // Most often the bell rang for a grant, and to see that nobody has to wait for a turn at writing.
   if (auto granted = glance(caller, ticket)) return *std::move(granted);

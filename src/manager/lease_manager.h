@@ -103,6 +103,8 @@ class LeaseManager final : public Client {
  private:
   friend class Waiter;
 
+  // Whether it waits on, and nothing else is to be told. For who stands far behind; see engine/acquire.h.
+  bool waits_on(const Caller& caller, const GroupId& ticket);
   // The grant of a request that waits, if it can be told without writing.
   std::optional<AcquireAnswer> glance(const Caller& caller, const GroupId& ticket);
 

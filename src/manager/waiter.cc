@@ -25,22 +25,33 @@ using namespace std::chrono_literals;
 constexpr Duration kSafetyPoll = 1s;
 constexpr Duration kSafetyPollBehind = 10s;
 constexpr std::size_t kInFront = 10;
+constexpr int kUnseenMost = 2;
 
 Duration safety_poll(std::size_t position) {
   return std::clamp(kSafetyPoll * static_cast<std::int64_t>(position / kInFront), kSafetyPoll,
                     kSafetyPollBehind);
 }
 
+// Up to a half sooner: who came together must not look together for ever after.
+Duration out_of_step(Duration pause, Random& random) {
+  const auto half = static_cast<std::uint64_t>(pause.count() / 2);
+  return pause - Duration(static_cast<std::int64_t>(random.next() % (half + 1)));
+}
+
+// It is for these to notice at once that somebody in the way is over: a thousand would all see the same.
+bool is_in_front(const Queued& queued) { return queued.position <= kInFront; }
+
 // A store that is restarted or busy is back soon; asking more often would only keep it busy.
 constexpr Duration kRetryPause = 200ms;
 
 // How long a waiter may sleep: until somebody in its way may run out, or its own time is up.
-Duration time_to_next_look(const Queued& queued) {
+Duration time_to_next_look(const Queued& queued, Random& random) {
   Time next = queued.wait_until;
   for (const Blocked& blocked : queued.blocked) {
-    if (blocked.expires_at > queued.at) next = std::min(next, blocked.expires_at);
+    if (is_in_front(queued) && blocked.expires_at > queued.at) next = std::min(next, blocked.expires_at);
   }
-  return std::clamp(std::chrono::ceil<Duration>(next - queued.at), Duration(1), safety_poll(queued.position));
+  return std::clamp(std::chrono::ceil<Duration>(next - queued.at), Duration(1),
+                    out_of_step(safety_poll(queued.position), random));
 }
 
 // Enough to see who dies; should there be more, the safety poll finds out.
@@ -97,12 +108,26 @@ void Waiter::look() {
   before_ = {.attempts = attempts_, .counted = counted_, .queued = queued_, .told = told_.size()};
   if (queued_) {
     if (!bell_ && !listen()) return;
-    wait_on(manager_.poll(request_.caller, ticket_));
+    if (!waits_on()) wait_on(manager_.poll(request_.caller, ticket_));
   } else if (attempts_ == 0) {
     begin();
   } else {
     attempt();
   }
+}
+
+// Whoever stands far behind shows most of the times only that it is there: to look reads the whole queue.
+bool Waiter::waits_on() {
+  if (is_in_front(last_) || unseen_ == kUnseenMost || !manager_.waits_on(request_.caller, ticket_)) {
+    unseen_ = 0;
+    return false;
+  }
+  ++unseen_;
+  hears_bell_ = true;
+  const auto left = std::chrono::ceil<Duration>(patience_ - std::chrono::steady_clock::now());
+  pause_ = std::clamp(out_of_step(safety_poll(last_.position), manager_.environment_.random), Duration(1),
+                      std::max(left, Duration(1)));
+  return true;
 }
 
 void Waiter::glance() {
@@ -178,9 +203,9 @@ void Waiter::wait_on(Result<AcquireAnswer> answer) {
     }
     // The store's clock cannot be asked when it does not answer, so this is measured here.
     patience_ = std::chrono::steady_clock::now() + (queued->wait_until - queued->at);
-    pause_ = time_to_next_look(*queued);
+    pause_ = time_to_next_look(*queued, manager_.environment_.random);
     last_ = *queued;
-    watch_ = Watch(manager_.environment_.liveness, queued->blocked);
+    if (is_in_front(*queued)) watch_ = Watch(manager_.environment_.liveness, queued->blocked);
   } else if (!may_pass(answer.error().code)) {
     finish(std::move(answer));
   } else if (std::chrono::steady_clock::now() >= patience_) {

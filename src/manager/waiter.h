@@ -76,6 +76,7 @@ class Waiter {
  private:
   void begin();
   bool listen();
+  bool waits_on();
   void attempt();
   void settle(Result<AcquireAnswer> answer);
   void wait_on(Result<AcquireAnswer> answer);
@@ -101,6 +102,7 @@ class Waiter {
 
   bool queued_ = false;
   bool hears_bell_ = false;
+  int unseen_ = 0;  // Times it only showed that it is there, since it looked.
   Duration pause_{};
   Watch watch_;
   Queued last_;

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "manager/lease_manager.h"
 #include "support/faulty_store.h"
+#include "support/forwarding_store.h"
 #include "support/small_world.h"
 
 namespace leasehold {
@@ -81,6 +84,133 @@ TEST_F(Glancing, LeavesNoticesToTheNextLook) {
   bob_waits->look();
   ASSERT_TRUE(bob_waits->answer());
   EXPECT_EQ((*bob_waits->answer())->notices.size(), 1U);
+}
+
+// Forty who came together for one path, and one who holds it for a second.
+struct Crowd : testing::Test {
+  Crowd() {
+    world.probe.tell(process(1), Liveness::alive);
+    AcquireRequest brief = asking(ann(), {"/a"});
+    brief.ttl = Duration(1s);
+    brief.caller.holder.process = process(1);
+    EXPECT_TRUE(world.manager.acquire(brief));
+    for (int i = 0; i < 40; ++i) {
+      AcquireRequest request = asking({"agent" + std::to_string(i), "s"}, {"/a"});
+      request.wait = Duration(10min);
+      waiters.push_back(std::make_unique<Waiter>(world.manager, request, Waiter::Until::decided));
+      waiters.back()->look();
+    }
+  }
+
+  SmallWorld world;
+  std::vector<std::unique_ptr<Waiter>> waiters;
+};
+
+TEST_F(Crowd, ThoseBehindLookAgainOutOfStep) {
+  std::set<Duration> pauses;
+  for (int i = 30; i < 40; ++i) pauses.insert(waiters[i]->pause().at_most);
+
+  EXPECT_GT(pauses.size(), 5u);
+  EXPECT_GE(*pauses.begin(), Duration(1'500ms)) << "half of what their place asks for";
+  EXPECT_LE(*pauses.rbegin(), Duration(4s));
+}
+
+TEST_F(Crowd, OnlyThoseInFrontLookWhenTheHoldersTimeIsOver) {
+  for (int i = 0; i < 10; ++i) EXPECT_LE(waiters[i]->pause().at_most, Duration(1s)) << i;
+  for (int i = 20; i < 40; ++i) EXPECT_GT(waiters[i]->pause().at_most, Duration(1s)) << i;
+}
+
+TEST_F(Crowd, WhoIsInTheWayIsToldShortlyHoldersFirst) {
+  const Queued last = std::get<Queued>(waiters.back()->standing().decision);
+
+  EXPECT_EQ(last.position, 40u);
+  ASSERT_EQ(last.blocked.size(), 10u);
+  EXPECT_EQ(last.blocked.front().holder.owner, ann());
+  EXPECT_EQ(last.blocked.front().waiters_ahead, 39u);
+  EXPECT_EQ(last.more_blocked, 30u);
+  const Queued first = std::get<Queued>(waiters.front()->standing().decision);
+  EXPECT_EQ(first.blocked.size(), 1u);
+  EXPECT_EQ(first.more_blocked, 0u);
+
+  const auto refused = world.manager.acquire(asking(bob(), {"/a", "/b"}));
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(std::get<Refused>(refused->decision).blocked.size(), 10u);
+  EXPECT_EQ(std::get<Refused>(refused->decision).more_blocked, 31u);
+}
+
+// Counts how often a queue is read.
+class CountingStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+
+  Result<void> transact(const Footprint& footprint, const Body& body) override {
+    return ForwardingStore::transact(footprint, [&](Transaction& transaction) {
+      Counting counting(transaction, queues_read);
+      return body(counting);
+    });
+  }
+
+  int queues_read = 0;
+
+ private:
+  class Counting final : public ForwardingTransaction {
+   public:
+    Counting(Transaction& transaction, int& count) : ForwardingTransaction(transaction), count_(count) {}
+    std::vector<Ticket> tickets_at(const Scope& scope) override {
+      ++count_;
+      return ForwardingTransaction::tickets_at(scope);
+    }
+
+   private:
+    int& count_;
+  };
+};
+
+struct FarBehind : testing::Test {
+  FarBehind() {
+    EXPECT_TRUE(manager.acquire(asking(ann(), {"/a"})));
+    for (int i = 0; i < 15; ++i) waiters.push_back(waiting("agent" + std::to_string(i)));
+  }
+
+  std::unique_ptr<Waiter> waiting(const std::string& agent) {
+    AcquireRequest request = asking({agent, "s"}, {"/a"});
+    request.wait = Duration(10min);
+    auto waiter = std::make_unique<Waiter>(manager, request, Waiter::Until::decided);
+    waiter->look();
+    return waiter;
+  }
+  // What the next look of the last one reads.
+  int read_by_last() {
+    store.queues_read = 0;
+    waiters.back()->look();
+    return store.queues_read;
+  }
+
+  SmallWorld world;
+  CountingStore store{*world.store};
+  LeaseManager manager{Environment{world.probe, world.random}, store, kWorkspace, Policy{}};
+  std::vector<std::unique_ptr<Waiter>> waiters;
+};
+
+TEST_F(FarBehind, ReadsTheQueueEveryThirdTimeAndCountsAllTheWhile) {
+  for (const bool reads : {false, false, true, false}) {
+    world.clock.advance(10s);
+    for (std::size_t i = 0; i + 1 < waiters.size(); ++i) waiters[i]->look();
+    EXPECT_EQ(read_by_last() > 0, reads);
+    EXPECT_GT(waiters.back()->pause().fds.size(), 0u) << "it hears its bell";
+  }
+
+  EXPECT_EQ(std::get<Queued>(waiting("late")->standing().decision).position, 16u);
+}
+
+TEST_F(FarBehind, LearnsWhatBecameOfIt) {
+  ASSERT_TRUE(
+      manager.cancel(caller({"agent14", "s"}), std::get<Queued>(waiters.back()->standing().decision).ticket));
+
+  waiters.back()->look();
+
+  ASSERT_TRUE(waiters.back()->answer());
+  EXPECT_TRUE(std::holds_alternative<Refused>((*waiters.back()->answer())->decision));
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ void add_refusal(object& object, const Refused& refused, const Moment& at) {
   object["status"] = "refused";
   object["error"] = error_json({refused.code, refused.message});
   object["blocked"] = blocked_json(refused.blocked, at);
+  if (refused.more_blocked > 0) object["more_blocked"] = refused.more_blocked;
   object["waited_ms"] = refused.waited.count();
   if (!refused.next_command.empty()) object["next_command"] = refused.next_command;
   if (refused.retry_after) object["retry_after_ms"] = refused.retry_after->count();
@@ -179,6 +180,7 @@ object acquire_json(const AcquireAnswer& answer, const Moment& at) {
               {"ticket", queued->ticket.text},
               {"position", queued->position},
               {"blocked", blocked_json(queued->blocked, at)}};
+    if (queued->more_blocked > 0) result["more_blocked"] = queued->more_blocked;
     add_time(result, "at", queued->at, at);
     add_time(result, "wait_until", queued->wait_until, at);
   }

@@ -80,6 +80,7 @@ json::object gate_json(const GateAnswer& answer, Detail detail) {
     for (const Contention& one : denied->contentions) contentions.push_back(contention_json(one, at, detail));
     object["contentions"] = std::move(contentions);
     object["blocked"] = blocked_json(denied->blocked, at);
+    if (denied->more_blocked > 0) object["more_blocked"] = denied->more_blocked;
     if (denied->code == Code::retry_later) add_time(object, "retry_at", denied->retry_at, at);
   } else {
     const auto& allowed = std::get<Allowed>(answer.decision);

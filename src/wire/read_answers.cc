@@ -200,12 +200,14 @@ Decision read_decision(const Reader& reader) {
     reader.get("at", queued.at);
     reader.get("wait_until", queued.wait_until);
     reader.get_all("blocked", queued.blocked, read_blocked);
+    reader.get("more_blocked", queued.more_blocked);
     return queued;
   }
   const auto error = read_error(reader);
   if (status != "refused" || !error) throw wire::Malformed{"status has to be granted, queued or refused."};
   Refused refused = {.code = error->code, .message = error->message, .blocked = {}};
   reader.get_all("blocked", refused.blocked, read_blocked);
+  reader.get("more_blocked", refused.more_blocked);
   reader.get("waited_ms", refused.waited);
   reader.get("retry_after_ms", refused.retry_after);
   reader.get("next_command", refused.next_command);
@@ -224,6 +226,7 @@ std::variant<Allowed, Denied> read_gate_decision(const Reader& reader) {
   reader.get("message", denied.message);
   reader.get_all("contentions", denied.contentions, read_contention);
   reader.get_all("blocked", denied.blocked, read_blocked);
+  reader.get("more_blocked", denied.more_blocked);
   if (reader.has("retry_at")) reader.get("retry_at", denied.retry_at);
   return denied;
 }

@@ -90,7 +90,8 @@ TEST(Wire, CarriesARefusal) {
                            .message = "Too often.",
                            .blocked = {},
                            .waited = Duration(7),
-                           .retry_after = Duration(9)};
+                           .retry_after = Duration(9),
+                           .more_blocked = 3};
 
   const auto read = acquire_answer_from(sent(acquire_json({refused, {}}, kAt)));
 
@@ -100,6 +101,19 @@ TEST(Wire, CarriesARefusal) {
   EXPECT_EQ(told.message, refused.message);
   EXPECT_EQ(told.waited, refused.waited);
   EXPECT_EQ(told.retry_after, refused.retry_after);
+  EXPECT_EQ(told.more_blocked, refused.more_blocked);
+}
+
+TEST(Wire, CarriesAPlaceInTheQueue) {
+  const Queued queued = {.ticket = {"t"}, .position = 4, .more_blocked = 2};
+
+  const auto read = acquire_answer_from(sent(acquire_json({queued, {}}, kAt)));
+
+  ASSERT_TRUE(read) << read.error().message;
+  const auto& told = std::get<Queued>(read->decision);
+  EXPECT_EQ(told.ticket, queued.ticket);
+  EXPECT_EQ(told.position, queued.position);
+  EXPECT_EQ(told.more_blocked, queued.more_blocked);
 }
 
 TEST(Wire, SaysWhichMemberIsWrong) {
