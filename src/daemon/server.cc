@@ -143,7 +143,7 @@ class Server {
     if (left == 0 && !upkeep_.is_running()) return;
     // Some did not end in time, or a look at a large store goes on that nobody needs any more. What anybody
     // was told is kept; taking the rest apart would gain nothing.
-    state_.writer.finish();
+    if (left == 0) state_.writer.finish();
     remove_sockets();
     ::_exit(0);
   }
