@@ -206,7 +206,8 @@ Result<Work> prepare(ServerState& server, const Request& request, const Match& f
   const bool is_lfs = found.route->pattern.starts_with("/lfs/");
   const std::string workspace = is_lfs ? found.captured.front() : request.parameter("workspace").value_or("");
   const auto opened = server.services.manager(workspace, request.parameter("profile").value_or(""),
-                                              request.header("lease-settings"));
+                                              request.header("lease-settings"),
+                                              found.route->grants ? Services::To::take : Services::To::look);
   if (!opened) return fail(opened.error());
   manager = *opened;
   Exchange exchange = {.services = server.services,

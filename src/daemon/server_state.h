@@ -57,7 +57,7 @@ struct ServerState {
   // Clients of this machine whose death ends leases, and where they have any.
   struct Watched {
     asio::posix::stream_descriptor death;
-    std::map<std::shared_ptr<LeaseManager>, std::set<Owner>> owners;
+    std::map<std::weak_ptr<LeaseManager>, std::set<Owner>, std::owner_less<>> owners;
   };
   std::map<Process, Watched> watched;
   std::list<Guest> guests;

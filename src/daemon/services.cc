@@ -19,7 +19,7 @@ constexpr std::size_t kNameMax = 256;
 }  // namespace
 
 Result<std::shared_ptr<LeaseManager>> Services::manager(const std::string& asked, const std::string& profile,
-                                                        std::string_view settings) {
+                                                        std::string_view settings, To purpose) {
   // Over HTTP the whole repository is one workspace, and here it is the tree that this store is opened for
   // without us, too: the same file must not have two owners.
   const std::string repository = default_workspace().substr(0, default_workspace().find('@'));
@@ -30,6 +30,7 @@ Result<std::shared_ptr<LeaseManager>> Services::manager(const std::string& asked
   const std::lock_guard lock(mutex_);
   const auto found = find_or_make({workspace, profile});
   if (!found) return fail(found.error());
+  (*found)->may_hold |= purpose == To::take;
   const Served& served = (*found)->served;
   if (settings.empty() || served.settings == settings) return served.manager;
   return fail(Code::unavailable,
@@ -48,7 +49,7 @@ Result<Services::Known*> Services::find_or_make(const Key& key) {
     }
     auto made = served_.make_manager(key.first, key.second);
     if (!made) return fail(made.error());
-    known = managers_.emplace(key, Known{*std::move(made), {}}).first;
+    known = managers_.emplace(key, Known{.served = *std::move(made), .asked = {}}).first;
   }
   known->second.asked = Clock::now();
   return &known->second;
@@ -58,7 +59,8 @@ Result<Services::Known*> Services::find_or_make(const Key& key) {
 void Services::make_room() {
   std::vector<std::pair<Clock::time_point, Key>> idle;
   for (const auto& [key, known] : managers_) {
-    if (known.is_idle() && key.first != default_workspace()) idle.emplace_back(known.asked, key);
+    if (known.is_idle() && !known.may_hold && key.first != default_workspace())
+      idle.emplace_back(known.asked, key);
   }
   const auto count = static_cast<std::ptrdiff_t>(std::min(idle.size(), kDroppedAtOnce));
   std::ranges::partial_sort(idle, idle.begin() + count);

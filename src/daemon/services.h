@@ -67,8 +67,10 @@ class Services {
   // config_error; unavailable (other settings).
   //
   // Whoever uses one keeps it. One that nobody uses may be dropped, and is made again when it is asked for.
+  // Not if it was asked for to take something: what is held has to be swept.
+  enum class To { look, take };
   Result<std::shared_ptr<LeaseManager>> manager(const std::string& workspace, const std::string& profile,
-                                                std::string_view settings = {});
+                                                std::string_view settings = {}, To purpose = To::look);
   // All there are, each with the name of its workspace, in its order. To be kept only while it is used.
   std::vector<std::pair<std::string, std::weak_ptr<LeaseManager>>> managers();
 
@@ -86,6 +88,7 @@ class Services {
   struct Known {
     Served served;
     Clock::time_point asked;
+    bool may_hold = false;  // Somebody may hold something there.
     bool is_idle() const { return served.manager.use_count() == 1; }
   };
 

@@ -61,6 +61,14 @@ TEST_F(Workspaces, ThoseInUseStayUntilThereIsNoRoom) {
   EXPECT_TRUE(manager("one more"));
 }
 
+TEST_F(Workspaces, ThoseWhereSomebodyMayHoldSomethingStay) {
+  const auto held = [&] { return services.manager("held", "", {}, Services::To::take)->get(); };
+  LeaseManager* const first = held();
+  for (int i = 0; i < 2 * kManagersMax; ++i) ASSERT_TRUE(manager("made up " + std::to_string(i)));
+
+  EXPECT_EQ(held(), first);
+}
+
 TEST_F(Workspaces, RetireWhenNobodyUsesThemOrHasAskedLately) {
   const auto in_use = manager("in use");
   for (const char* name : {"", "idle", "idles"}) manager(name);

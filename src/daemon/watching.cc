@@ -10,8 +10,10 @@ namespace {
 // them.
 constexpr std::size_t kWatchedMost = 4'096;
 
-void reclaim(ServerState& server, const std::map<std::shared_ptr<LeaseManager>, std::set<Owner>>& bereaved) {
-  for (const auto& [manager, owners] : bereaved) {
+void reclaim(ServerState& server, const ServerState::Watched& watched) {
+  for (const auto& [known, owners] : watched.owners) {
+    const auto manager = known.lock();
+    if (!manager) continue;  // Nobody has anything there.
     server.writer.submit({.call = [manager, owners] { std::ignore = manager->reclaim(owners); },
                           .done = [](const Result<void>&) {}});
   }
@@ -38,7 +40,7 @@ void watch_process(ServerState& server, const Holder& holder, const std::shared_
                            [&server, process](const boost::system::error_code& failed) {
                              if (failed) return;
                              const auto ended = server.watched.extract(process);
-                             if (!ended.empty()) reclaim(server, ended.mapped().owners);
+                             if (!ended.empty()) reclaim(server, ended.mapped());
                            });
 }
 

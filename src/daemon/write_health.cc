@@ -10,22 +10,29 @@ using namespace std::chrono_literals;
 // Everybody may ask whether we are ready, and each time may cost a sync of the disk.
 constexpr auto kFresh = 5s;
 
-bool is_of_the_store(Code code) {
-  return code == Code::unavailable || code == Code::outcome_unknown || code == Code::corrupt;
-}
+bool is_of_the_store(Code code) { return code == Code::unavailable || code == Code::outcome_unknown; }
 
 }  // namespace
 
 void WriteHealth::note(const Result<void>& done) {
-  if (done || !is_of_the_store(done.error().code)) return;
+  if (done) return;
+  if (is_of_the_store(done.error().code)) {
+    become_ill(done.error());
+  } else if (done.error().code == Code::corrupt) {
+    const std::lock_guard lock(mutex_);
+    probed_.reset();
+  }
+}
+
+void WriteHealth::become_ill(const Error& why) {
   {
     const std::lock_guard lock(mutex_);
     ++failures_;
     if (failure_) return;
-    failure_ = done.error();
+    failure_ = why;
     failing_since_ = Clock::now();
   }
-  say_(LogLevel::warning, "the store takes no writes, and /readyz says so: " + done.error().message);
+  say_(LogLevel::warning, "the store takes no writes, and /readyz says so: " + why.message);
 }
 
 std::optional<Error> WriteHealth::failure() const {
@@ -42,6 +49,7 @@ bool WriteHealth::begin_probe() {
 }
 
 void WriteHealth::end_probe(const Result<void>& written) {
+  if (!written) become_ill(written.error());
   std::chrono::seconds failed_for{};
   {
     const std::lock_guard lock(mutex_);

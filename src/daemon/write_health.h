@@ -18,7 +18,8 @@
 namespace leasehold::daemon {
 
 // Any write that the store refuses makes it ill, and it is said once. Only a write made to find out makes it
-// well again: giving back may succeed where nothing else does, and many transactions write nothing.
+// well again: giving back may succeed where nothing else does, and many transactions write nothing. Where
+// something is corrupt, it may be one record of one workspace: that has to be found out as well.
 // Thread-safe.
 class WriteHealth {
  public:
@@ -38,6 +39,8 @@ class WriteHealth {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  void become_ill(const Error& why);
 
   const Say say_;
   mutable std::mutex mutex_;  // Guards what follows.

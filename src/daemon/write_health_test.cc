@@ -90,6 +90,21 @@ TEST_F(Writes, ADecisionOfTheBodySaysNothingAboutTheStore) {
   EXPECT_TRUE(is_well());
 }
 
+TEST_F(Writes, WhereSomethingIsCorruptOnlyAProbeTellsWhetherAllIs) {
+  ASSERT_TRUE(health.begin_probe());
+  health.end_probe(write());
+
+  const auto read = store.transact({.workspace = kWorkspace}, [](Transaction&) -> Result<void> {
+    return fail(Code::corrupt, "a lease that nobody wrote");
+  });
+
+  EXPECT_FALSE(read);
+  EXPECT_TRUE(is_well());
+  ASSERT_TRUE(health.begin_probe()) << "though one was made just now";
+  health.end_probe(read);
+  EXPECT_FALSE(is_well());
+}
+
 TEST_F(Writes, OfAGroupThatIsMadeAgainOneByOneDoNotCountYet) {
   full.is_full = true;
   full.loses_groups = true;

@@ -183,7 +183,8 @@ TEST_F(DaemonLife, ALocalClientThatDiesGivesItsLeasesBackAtOnce) {
 
   EXPECT_TRUE(eventually([&] { return contains(ask("GET", "/metrics").body, "lease_active_leases 0"); }));
   EXPECT_TRUE(eventually(
-      [&] { return contains(ask("GET", "/metrics").body, "lease_endings_total{cause=\"owner_dead\"} 2"); }));
+      [&] { return contains(ask("GET", "/metrics").body, "lease_endings_total{cause=\"owner_dead\"} 2"); }))
+      << ask("GET", "/metrics").body << ask("GET", "/v1/history").body;
 }
 
 // The daemon notes what it knows of its store beside it, within a second or so.

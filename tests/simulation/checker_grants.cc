@@ -66,7 +66,16 @@ std::optional<Checker::Grant> Checker::grant_of_call(const Commit& commit,
 
 void Checker::check_complete(const Grant& grant, const Snapshot& after) {
   const AcquireRequest& request = *grant.who.request;
+  // The gate leaves out what pairing added and an operator told the owner to leave alone.
+  const auto is_left_alone = [&](const WantedPath& wanted) {
+    const bool may_be = call() != nullptr && call()->kind == Call::Kind::gate && !wanted.requested;
+    return may_be && std::ranges::any_of(now_.contentions, [&](const Contention& one) {
+             return one.owner() == request.caller.holder.owner && one.path == wanted.path &&
+                    one.state == ContentionState::abandoned;
+           });
+  };
   for (const WantedPath& wanted : request.paths) {
+    if (is_left_alone(wanted)) continue;
     const bool given = std::ranges::any_of(after.leases, [&](const Lease& lease) {
       return lease.scope() == wanted.scope() && is_mine(request.caller, lease.holder.owner) &&
              is_enough(lease.mode, request.mode);
