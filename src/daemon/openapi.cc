@@ -129,7 +129,8 @@ const std::string& openapi_document() {
           {"version", "1"},
           {"summary", "File leases for fleets of coding agents"},
           {"description",
-           "HEAD works wherever GET does. If-Match is refused (400) where it is not among the parameters."},
+           "HEAD works wherever GET does. What changes something refuses If-Match (400) where it is not a "
+           "parameter."},
           {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
         {"paths", std::move(paths)},
         {"security", json::array{json::object{{"bearer", json::array()}}, json::object()}},
