@@ -1,5 +1,6 @@
 // What the manager and the engine add to a store, and what a large owner or a late sweeper costs.
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <atomic>
@@ -209,4 +210,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace leasehold::bench
 
-int main(int argc, char** argv) { return leasehold::bench::run(argc, argv); }
+int main(int argc, char** argv) {
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);  // As lease and its daemon do.
+  return leasehold::bench::run(argc, argv);
+}

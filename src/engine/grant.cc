@@ -192,10 +192,7 @@ std::vector<Lease> give_at_once(Ledger& ledger, const std::string& workspace, co
 void record(Ledger& ledger, const Survey& survey) {
   for (const auto& [lease, cause] : survey.lapsed_leases) ledger.end(lease, cause);
   for (const auto& [ticket, cause] : survey.lapsed_tickets) ledger.fail(ticket, cause);
-  for (Lease lease : survey.attended) {
-    lease.expires_at = attendance_end(lease, ledger.now(), ledger.context().policy);
-    ledger.extend(lease, "proof_of_life");
-  }
+  for (Lease lease : survey.attended) ledger.prove_life(lease);
 }
 
 bool is_as_recorded(const Survey& survey) {

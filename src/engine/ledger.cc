@@ -198,6 +198,11 @@ void Ledger::free(const AcquireRequest& request) {
   for (const WantedPath& wanted : request.paths) freed_.push_back(wanted.scope());
 }
 
+void Ledger::prove_life(Lease& lease) {
+  lease.expires_at = attendance_end(lease, now(), context_.policy);
+  extend(lease, "proof_of_life");
+}
+
 void Ledger::prove_life(Ticket& ticket) {
   ticket.proven_until = now() + context_.policy.waiter_silence;
   transaction_.put(ticket);

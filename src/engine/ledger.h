@@ -68,8 +68,10 @@ class Ledger {
   // pending -> failed, for the ticket and its leases.
   void fail(Ticket ticket, EndCause cause, const Because& because = {});
 
-  // The waiter was heard of, or seen: it counts for another while.
+  // The waiter was heard of, or seen: it counts for another while. So does a lease past its time whose owner
+  // attends.
   void prove_life(Ticket& ticket);
+  void prove_life(Lease& lease);
 
   // The same, and it is another process of the same owner that waits from now on.
   void adopt(Ticket& ticket, const Holder& waiter);

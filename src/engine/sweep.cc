@@ -17,29 +17,27 @@ bool may_be_waited_for(Ledger& ledger, const Ticket& ticket) {
 
 Swept record_lapsed(Ledger& ledger, std::vector<Lease> leases, std::vector<Ticket> tickets) {
   Swept swept;
-  Survey found;
   std::vector<Owner> seen_again;
   for (Lease& lease : leases) {
     const EndCause cause = lapse(lease, ledger.now(), ledger.context());
     if (cause != EndCause::none) {
-      found.lapsed_leases.push_back({std::move(lease), cause});
+      ledger.end(std::move(lease), cause);
+      ++swept.ended;
     } else if (lives_by_attendance(lease, ledger.now())) {
-      found.attended.push_back(std::move(lease));
+      ledger.prove_life(lease);
     }
   }
   for (Ticket& ticket : tickets) {
     const EndCause cause = lapse(ticket, ledger.now(), ledger.context());
     if (cause != EndCause::none) {
-      found.lapsed_tickets.push_back({std::move(ticket), cause});
+      ledger.fail(std::move(ticket), cause);
+      ++swept.dropped;
     } else if (ticket.proven_until <= ledger.now()) {
       // It is seen to live. Without this it would be due again at once, and the sweep would not end.
       ledger.prove_life(ticket);
       if (may_be_waited_for(ledger, ticket)) seen_again.push_back(ticket.request.caller.holder.owner);
     }
   }
-  swept.ended = found.lapsed_leases.size();
-  swept.dropped = found.lapsed_tickets.size();
-  record(ledger, found);
   settle(ledger);
   // While they did not count, others may have come to wait for them.
   for (const Owner& owner : seen_again) fail_deadlocked_waits(ledger, owner);

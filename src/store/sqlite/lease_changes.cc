@@ -9,10 +9,13 @@ namespace {
 
 constexpr std::size_t kMostAtOnce = 1'000;
 
-// Neither names a column more than it must: an update rewrites every index on a column it names.
-#define ENDING "UPDATE leases SET status = ?, ended_by = ?, updated_at = ?, updated_ns = ?, deadline_ns = ?"
-#define TERM                                                                                             \
-  "UPDATE leases SET updated_at = ?, expires_at = ?, ttl_seconds = ?, expires_ns = ?, heartbeat_ns = ?," \
+// Neither names a column more than it must: an update rewrites every index on a column it names. OR FAIL:
+// whoever sees it fail rolls all back, so SQLite need not keep what each page was before.
+#define ENDING \
+  "UPDATE OR FAIL leases SET status = ?, ended_by = ?, updated_at = ?, updated_ns = ?, deadline_ns = ?"
+#define TERM                                                                                                 \
+  "UPDATE OR FAIL leases SET updated_at = ?, expires_at = ?, ttl_seconds = ?, expires_ns = ?, heartbeat_ns " \
+  "= ?,"                                                                                                     \
   " updated_ns = ?, deadline_ns = ?, ttl_ms = ?, renewal_count = ?"
 #define OF_ONE " WHERE id = ?"
 #define OF_MANY " WHERE id IN (SELECT value FROM json_each(?))"
