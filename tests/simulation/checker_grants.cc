@@ -114,8 +114,11 @@ void Checker::check_order(const Grant& grant, const Commit& commit, const Snapsh
       had.leases.push_back(*before);
     }
   }
+  Contender who = grant.who;
+  // By that other request it may have come to hold shared what it asks for now.
+  if (who.ticket.text.empty()) who.upgrade |= rules_.contender(request, had).upgrade;
   const std::vector<Owner> passed =
-      rules_.obstacles(had, grant.who, Rules::Counting::live, Rules::Counting::live, &after);
+      rules_.obstacles(had, who, Rules::Counting::live, Rules::Counting::live, &after);
   if (passed.empty()) return;
   fail("I13", fmt::format("{} was granted {} before {}, who is ahead", request.caller.holder.owner.agent_id,
                           text(request.paths.front().scope()), passed.front().agent_id));
