@@ -93,7 +93,7 @@ class Surveyor {
   void look_for_waiters(std::size_t index, const Rank& rank, const Ticket* waiting, const Ticket* also) {
     std::vector<Ticket> tickets = view_.tickets_at(request_.paths[index].scope());
     if (also != nullptr) tickets.push_back(*also);
-    std::vector<Blocked> in_the_way;
+    std::vector<std::pair<Rank, Blocked>> in_the_way;
     for (const Ticket& ticket : tickets) {
       if (waiting != nullptr && ticket.id == waiting->id) continue;
       const Caller& waiter = ticket.request.caller;
@@ -103,15 +103,17 @@ class Surveyor {
       const WantedPath* touching = overlapping_path(ticket, request_.paths[index].scope());
       if (touching == nullptr) continue;
       const bool conflicts = !compatible(ticket.request.mode, request_.mode);
-      if (!before(rank_now(view_, context_, ticket), rank)) {
+      const Rank its_rank = rank_now(view_, context_, ticket);
+      if (!before(its_rank, rank)) {
         result_.overtakes |= conflicts;
         continue;
       }
       if (!is_live(ticket)) continue;
       ++result_.places[index].waiters_ahead;
-      if (conflicts) in_the_way.push_back(evidence(index, ticket, *touching));
+      if (conflicts) in_the_way.emplace_back(its_rank, evidence(index, ticket, *touching));
     }
-    for (Blocked& blocked : in_the_way) {
+    std::ranges::sort(in_the_way, before, &std::pair<Rank, Blocked>::first);
+    for (auto& [its_rank, blocked] : in_the_way) {
       blocked.waiters_ahead = result_.places[index].waiters_ahead;
       result_.blocked.push_back(std::move(blocked));
     }

@@ -120,13 +120,15 @@ TEST_F(Crowd, OnlyThoseInFrontLookWhenTheHoldersTimeIsOver) {
   for (int i = 20; i < 40; ++i) EXPECT_GT(waiters[i]->pause().at_most, Duration(1s)) << i;
 }
 
-TEST_F(Crowd, WhoIsInTheWayIsToldShortlyHoldersFirst) {
+TEST_F(Crowd, WhoIsInTheWayIsToldShortlyHoldersFirstThenThoseWhoGoNext) {
   const Queued last = std::get<Queued>(waiters.back()->standing().decision);
 
   EXPECT_EQ(last.position, 40u);
   ASSERT_EQ(last.blocked.size(), 10u);
   EXPECT_EQ(last.blocked.front().holder.owner, ann());
   EXPECT_EQ(last.blocked.front().waiters_ahead, 39u);
+  for (std::size_t i = 1; i < 10; ++i)
+    EXPECT_EQ(last.blocked[i].holder.owner.agent_id, "agent" + std::to_string(i - 1));
   EXPECT_EQ(last.more_blocked, 30u);
   const Queued first = std::get<Queued>(waiters.front()->standing().decision);
   EXPECT_EQ(first.blocked.size(), 1u);
