@@ -80,6 +80,7 @@ class Connection {
   const std::string& path() const { return path_; }
   bool is_alone() const { return is_alone_; }
   std::int64_t changes() const { return sqlite3_changes64(handle_); }
+  std::int64_t last_row() const { return sqlite3_last_insert_rowid(handle_); }  // That was inserted.
   std::int64_t total_changes() const { return sqlite3_total_changes64(handle_); }
 
   // Whether somebody deleted or replaced the file since.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <variant>
@@ -39,11 +40,11 @@ class LeaseChanges {
 
   explicit LeaseChanges(Connection& connection) : connection_(connection) {}
 
-  // Throws Failure.
-  void add(const LeaseId& id, const Change& change);
+  // `row` is the lease's, if known: to find it by its id takes as long as to change it. Throws Failure.
+  void add(const LeaseId& id, std::optional<std::int64_t> row, const Change& change);
   // Before anything else reads or writes leases, and at the end. Throws Failure.
   void write();
-  // Before one is read.
+  // Before one is read of which no row is known.
   void write(const LeaseId& id) {
     if (ids_.contains(id)) write();
   }
@@ -51,7 +52,9 @@ class LeaseChanges {
  private:
   Connection& connection_;
   Change change_;
-  std::set<LeaseId> ids_;  // All get `change_`.
+  // All get `change_`.
+  std::set<std::int64_t> rows_;
+  std::set<LeaseId> ids_;
 };
 
 }  // namespace leasehold::sqlite

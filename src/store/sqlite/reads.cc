@@ -25,8 +25,8 @@ std::optional<Record> first(Query& query, Record (*read)(Query&)) {
   return read(query);
 }
 
-// Read at once. An owner may have a hundred thousand leases.
-constexpr std::size_t kRemembered = 1'000;
+// An owner may have a hundred thousand leases.
+constexpr std::size_t kRemembered = 2'000;
 
 // Whoever looks for the newest events stops after so many that are too old. Not after the first: some may
 // have been written while a clock was wrong.
@@ -103,16 +103,16 @@ Query SqliteTransaction::on_leases(const char* sql) {
   return connection_.query(sql);
 }
 
-void SqliteTransaction::remember(std::span<const Lease> leases) {
-  remembers_all_ &= leases.size() <= kRemembered;
-  if (!remembers_all_) return;
-  for (const Lease& lease : leases) leases_.insert_or_assign(lease.id.text, lease);
+Lease SqliteTransaction::read_row(Query& row) {
+  Lease lease = read_lease(row, workspace_);
+  remembers_all_ &= leases_.size() < kRemembered;
+  if (remembers_all_) leases_.insert_or_assign(lease.id.text, Stored{lease, row.integer()});
+  return lease;
 }
 
 std::vector<Lease> SqliteTransaction::all_leases(Query& query) {
   std::vector<Lease> leases;
-  while (query.step()) leases.push_back(read_lease(query, workspace_));
-  remember(leases);
+  while (query.step()) leases.push_back(read_row(query));
   return leases;
 }
 
@@ -183,17 +183,15 @@ const Ticket& SqliteTransaction::read_ticket_once(Query& row) {
 }
 
 std::optional<Lease> SqliteTransaction::lease(const LeaseId& id) {
-  if (const auto known = leases_.find(id.text); known != leases_.end()) return known->second;
-  std::optional<Lease> found = read(id);
-  if (found) remember(std::span(&*found, 1));
-  return found;
+  if (const auto known = leases_.find(id.text); known != leases_.end()) return known->second.lease;
+  return read(id);
 }
 
 std::optional<Lease> SqliteTransaction::read(const LeaseId& id) {
   lease_changes_.write(id);
   Query query = connection_.query("SELECT " LEASE_COLUMNS " FROM leases WHERE id = ? AND workspace = ?");
   if (!query.bind_all(id.text, alias_).step()) return std::nullopt;
-  return read_lease(query, workspace_);
+  return read_row(query);
 }
 
 std::optional<Ticket> SqliteTransaction::ticket(const GroupId& id) {
@@ -222,9 +220,7 @@ std::optional<Lease> SqliteTransaction::newest_at(const std::string& path, const
   query.bind_all(path, session_id, alias_);
   bind_if_any(query, agent_id);
   if (!query.step()) return std::nullopt;
-  Lease newest = read_lease(query, workspace_);
-  remember(std::span(&newest, 1));
-  return newest;
+  return read_row(query);
 }
 
 std::vector<std::string> SqliteTransaction::agents_in(const std::string& session_id) {

@@ -8,12 +8,13 @@
 
 namespace leasehold::sqlite {
 
-// The columns that make a lease again. Those for people only (created_at, ttl_seconds, ...) are not read.
+// The columns that make a lease again, and then its row. Those for people only (created_at, ttl_seconds, ...)
+// are not read.
 #define LEASE_COLUMNS                                                                                       \
   "leases.id, file_path, subtree, mode, agent_id, session_id, pr_id, host, machine_id, "                    \
   "boot_id, pid_namespace, pid, start_time, token, status, ended_by, created_ns, acquired_ns, expires_ns, " \
   "heartbeat_ns, updated_ns, idle_ns, recalled_ns, ttl_ms, renewal_count, max_renewals, group_id, room, "   \
-  "reason, trace, requested, paired_with, pairs, rule, attended"
+  "reason, trace, requested, paired_with, pairs, rule, attended, leases.rowid"
 #define TICKET_COLUMNS                                                            \
   "tickets.id, request, sequence, arrival_ns, order_ns, upgrade, wait_until_ns, " \
   "proven_until_ns, status, ended_by, ended_ns, leases, token"

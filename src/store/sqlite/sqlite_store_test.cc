@@ -109,17 +109,43 @@ TEST(SqliteStore, OfLeasesThatChangeAtOnceEachChangesInItsWay) {
 TEST(SqliteStore, ALeaseThatIsNotFoundWhenItIsWrittenIsCorrupt) {
   const SqlitePlace place;
   const auto store = place.open();
-  std::vector<Lease> leases = {make_lease(1, "/a"), make_lease(2, "/b")};
-  leases.front().id.text += std::string(1, '\0');  // SQLite's JSON ends there.
-  const auto write = [&](Transaction& transaction) {
-    (void)transaction.leases({});
-    for (const Lease& lease : leases) transaction.put(lease);
-  };
-  commit(*store, write);
-  for (Lease& lease : leases) lease.status = Status::released;
+  commit(*store, [&](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });
 
-  EXPECT_ERROR(try_commit(*store, write), Code::corrupt, "not found by its id", "lease doctor");
-  look(*store, [](View& view) { EXPECT_EQ(view.leases({}).size(), 2U); });
+  const auto extend = [&](Transaction& transaction) {
+    transaction.put(make_lease(3, "/c"));
+    transaction.extend(make_lease(2, "/b"));
+  };
+  EXPECT_ERROR(try_commit(*store, extend), Code::corrupt, "not found where it was read", "lease doctor");
+  look(*store, [](View& view) { EXPECT_EQ(view.leases({}).size(), 1U); });
+}
+
+// More than a transaction remembers: by their ids, not their rows.
+TEST(SqliteStore, ThousandsOfLeasesAreReadAndWrittenAlike) {
+  constexpr int kMany = 5'000;
+  const SqlitePlace place;
+  const auto store = place.open();
+  commit(*store, [&](Transaction& transaction) {
+    for (int i = 0; i < kMany; ++i) transaction.put(make_lease(i, fmt::format("/{}", i)));
+  });
+
+  commit(*store, [&](Transaction& transaction) {
+    for (Lease& lease : transaction.leases({})) {
+      lease.expires_at += std::chrono::hours(1);
+      transaction.extend(lease);
+      EXPECT_EQ(transaction.lease(lease.id)->expires_at, lease.expires_at);
+      lease.status = Status::released;
+      transaction.put(lease);
+      EXPECT_EQ(transaction.lease(lease.id)->status, Status::released);
+    }
+  });
+
+  look(*store, [](View& view) {
+    EXPECT_TRUE(view.leases({}).empty());
+    for (int i = 0; i < kMany; ++i) {
+      const auto lease = view.lease(make_lease(i, "/").id);
+      ASSERT_TRUE(lease && lease->status == Status::released && lease->path == fmt::format("/{}", i)) << i;
+    }
+  });
 }
 
 // As a copy made by VACUUM INTO is.

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -74,16 +73,22 @@ class SqliteTransaction final : public Transaction {
     std::uint64_t last_token = 0;
   };
 
+  struct Stored {
+    Lease lease;
+    std::optional<std::int64_t> row;  // Known of those in `leases_`.
+  };
+
   // A statement that reads or writes leases: those that changed are written before.
   Query on_leases(const char* sql);
   std::optional<Lease> read(const LeaseId& id);
-  void remember(std::span<const Lease> leases);
+  Lease read_row(Query& row);
   std::vector<Lease> all_leases(Query& query);
   std::vector<Ticket> all_tickets(Query& query);
   std::set<std::string> find_waiting(const Scope& scope);
   const Ticket& read_ticket_once(Query& row);
   void count_in(const Lease& lease);
-  void update(Lease& stored, const Lease& lease);
+  bool update(const Lease& lease);  // False: there is no such lease.
+  void update(Stored& known, const Lease& lease);
   void write(const Lease& lease, const char* sql);
   Ending ending_of(const Lease& lease) const;
   Term term_of(const Lease& lease) const;
@@ -115,7 +120,7 @@ class SqliteTransaction final : public Transaction {
   std::map<Owner, std::int64_t> counts_;  // Changes to `owners`, written at the end.
   // What was read or written so far. A decision reads a lease before and after it writes it, and reads the
   // waiters of a queue again and again.
-  std::unordered_map<std::string, Lease> leases_;
+  std::unordered_map<std::string, Stored> leases_;
   bool remembers_all_;  // Else there are too many leases, or it only looks.
   LeaseChanges lease_changes_{connection_};
   std::unordered_map<std::string, Ticket> tickets_;

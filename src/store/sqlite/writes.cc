@@ -79,29 +79,40 @@ void SqliteTransaction::count_in(const Lease& lease) {
 }
 
 void SqliteTransaction::put(const Lease& lease) {
-  if (const auto known = leases_.find(lease.id.text); known != leases_.end())
-    return update(known->second, lease);
-  std::optional<Lease> stored = remembers_all_ ? std::nullopt : read(lease.id);
-  if (stored) return update(*stored, lease);
   // Most often nobody read it because it is new.
+  const bool seems_new = remembers_all_ && !leases_.contains(lease.id.text);
+  if (!seems_new && update(lease)) return;
   write(lease, kInsertLease);
   if (connection_.changes() == 1) {
     count_in(lease);
-    leases_.emplace(lease.id.text, lease);
-    return;
+    leases_.emplace(lease.id.text, Stored{lease, connection_.last_row()});
+  } else if (!update(lease)) {
+    throw_corrupt("the id of another workspace's lease");
   }
-  stored = read(lease.id);
-  if (!stored) throw_corrupt("the id of another workspace's lease");
-  update(*stored, lease);
 }
 
 void SqliteTransaction::extend(const Lease& lease) {
   if (const auto known = leases_.find(lease.id.text); known != leases_.end())
     return update(known->second, lease);
-  lease_changes_.add(lease.id, term_of(lease));
+  lease_changes_.add(lease.id, std::nullopt, term_of(lease));
 }
 
-void SqliteTransaction::update(Lease& stored, const Lease& lease) {
+bool SqliteTransaction::update(const Lease& lease) {
+  const auto known = leases_.find(lease.id.text);
+  if (known != leases_.end()) {
+    update(known->second, lease);
+    return true;
+  }
+  std::optional<Lease> before = read(lease.id);
+  if (!before) return false;
+  if (leases_.contains(lease.id.text)) return update(lease);
+  Stored stored = {*std::move(before), std::nullopt};
+  update(stored, lease);
+  return true;
+}
+
+void SqliteTransaction::update(Stored& known, const Lease& lease) {
+  auto& [stored, row] = known;
   const bool same_owner = stored.holder.owner == lease.holder.owner;
   const bool same_status = stored.status == lease.status;
   if (!same_owner || !same_status || stored.subtree != lease.subtree) {
@@ -119,8 +130,8 @@ void SqliteTransaction::update(Lease& stored, const Lease& lease) {
   stored.last_heartbeat_at = lease.last_heartbeat_at;
   stored.renewal_count = lease.renewal_count;
   const bool same_rest = stored == lease;
-  if (same_rest && same_term) return lease_changes_.add(lease.id, ending_of(lease));
-  if (same_rest && same_status) return lease_changes_.add(lease.id, term_of(lease));
+  if (same_rest && same_term) return lease_changes_.add(lease.id, row, ending_of(lease));
+  if (same_rest && same_status) return lease_changes_.add(lease.id, row, term_of(lease));
   const bool same_place = stored.path == lease.path && stored.subtree == lease.subtree && same_owner &&
                           stored.holder.pr_id == lease.holder.pr_id;
   write(lease, same_place ? kUpdateState : kUpdateLease);
