@@ -132,7 +132,8 @@ class Checker {
   std::size_t count_leases(const Owner& owner, const Snapshot& snapshot, const Snapshot& other) const;
   void check_grants(const Commit& commit, const Snapshot& after, View& view);
   std::vector<Grant> grants_of_tickets(const Snapshot& after, View& view) const;
-  std::optional<Grant> grant_of_call(const Commit& commit, const std::vector<Grant>& by_ticket);
+  std::optional<GroupId> group_of_call(const Commit& commit, const std::vector<Grant>& by_ticket);
+  AcquireRequest without_abandoned(AcquireRequest request) const;
   void check_complete(const Grant& grant, const Snapshot& after);
   void check_order(const Grant& grant, const Commit& commit, const Snapshot& after);
   void check_key(const Grant& grant);

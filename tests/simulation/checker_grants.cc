@@ -18,7 +18,11 @@ void Checker::check_grants(const Commit& commit, const Snapshot& after, View& vi
   if (call() != nullptr && call()->kind == Call::Kind::instruct) rung.erase({call()->contention});
   if (!rung.empty()) fail("I12", "a bell was rung for nothing");
 
-  if (auto grant = grant_of_call(commit, grants)) grants.push_back(*grant);
+  AcquireRequest request;
+  if (const auto group = group_of_call(commit, grants)) {
+    request = without_abandoned(call()->request);
+    grants.push_back({rules_.contender(request, now_), *group});
+  }
   for (const Grant& grant : grants) {
     check_complete(grant, after);
     // An operator's word goes before the queue.
@@ -40,8 +44,7 @@ std::vector<Checker::Grant> Checker::grants_of_tickets(const Snapshot& after, Vi
 }
 
 // What was acquired for no ticket was acquired for the one who asks, or handed over.
-std::optional<Checker::Grant> Checker::grant_of_call(const Commit& commit,
-                                                     const std::vector<Grant>& by_ticket) {
+std::optional<GroupId> Checker::group_of_call(const Commit& commit, const std::vector<Grant>& by_ticket) {
   std::optional<GroupId> group;
   for (const Event& event : commit.events) {
     if (event.type != EventType::acquired) continue;
@@ -60,22 +63,24 @@ std::optional<Checker::Grant> Checker::grant_of_call(const Commit& commit,
     }
     group = event.group_id;
   }
-  if (!group) return std::nullopt;
-  return Grant{rules_.contender(call()->request, now_), *group};
+  return group;
+}
+
+// The gate leaves out what pairing added and an operator told the owner to leave alone.
+AcquireRequest Checker::without_abandoned(AcquireRequest request) const {
+  const auto is_abandoned = [&](const WantedPath& wanted) {
+    return !wanted.requested && std::ranges::any_of(now_.contentions, [&](const Contention& one) {
+      return one.owner() == request.caller.holder.owner && one.path == wanted.path &&
+             one.state == ContentionState::abandoned;
+    });
+  };
+  if (call()->kind == Call::Kind::gate) std::erase_if(request.paths, is_abandoned);
+  return request;
 }
 
 void Checker::check_complete(const Grant& grant, const Snapshot& after) {
   const AcquireRequest& request = *grant.who.request;
-  // The gate leaves out what pairing added and an operator told the owner to leave alone.
-  const auto is_left_alone = [&](const WantedPath& wanted) {
-    const bool may_be = call() != nullptr && call()->kind == Call::Kind::gate && !wanted.requested;
-    return may_be && std::ranges::any_of(now_.contentions, [&](const Contention& one) {
-             return one.owner() == request.caller.holder.owner && one.path == wanted.path &&
-                    one.state == ContentionState::abandoned;
-           });
-  };
   for (const WantedPath& wanted : request.paths) {
-    if (is_left_alone(wanted)) continue;
     const bool given = std::ranges::any_of(after.leases, [&](const Lease& lease) {
       return lease.scope() == wanted.scope() && is_mine(request.caller, lease.holder.owner) &&
              is_enough(lease.mode, request.mode);
