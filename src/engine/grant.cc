@@ -106,6 +106,16 @@ void shorten(Ledger& ledger, const Survey& before, const std::vector<Lease>& giv
   }
 }
 
+// One who acts for a whole session may have made another's lease stronger, for which others of that session
+// wait: who holds it must not wait for them.
+void fail_deadlocked_holders(Ledger& ledger, const Owner& caller, const std::vector<Lease>& given) {
+  std::set<Owner> holders;
+  for (const Lease& lease : given) {
+    if (lease.holder.owner != caller) holders.insert(lease.holder.owner);
+  }
+  for (const Owner& owner : holders) fail_deadlocked_waits(ledger, owner);
+}
+
 enum class Tried {
   granted,
   waits_on,    // Somebody is in its way.
@@ -126,6 +136,7 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
   for (const Lease& lease : given.leases) ids.push_back(lease.id);
   remember_grant(ledger.transaction(), ticket.request, ids);
   ledger.grant(ticket, std::move(ids), given.token);
+  fail_deadlocked_holders(ledger, ticket.request.caller.holder.owner, given.leases);
   return Tried::granted;
 }
 
@@ -184,8 +195,10 @@ void collect(Ledger& ledger, const std::vector<LeaseId>& leases) {
 std::vector<Lease> give_at_once(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
                                 const GroupId& group, const Survey& survey) {
   std::vector<Lease> leases = give(ledger, workspace, request, group, survey).leases;
+  const Owner& owner = request.caller.holder.owner;
   // By its priority it passed somebody who waits; if its owner waits for that one, its wait gives way.
-  if (survey.overtakes) fail_deadlocked_waits(ledger, request.caller.holder.owner);
+  if (survey.overtakes) fail_deadlocked_waits(ledger, owner);
+  fail_deadlocked_holders(ledger, owner, leases);
   return leases;
 }
 
