@@ -34,6 +34,9 @@ struct Guest {
 
 class McpSessions;
 
+// Some owners, by where they have something.
+using OwnersThere = std::map<std::weak_ptr<LeaseManager>, std::set<Owner>, std::owner_less<>>;
+
 struct ServerState {
   // Without a memory nothing is found to be lost.
   ServerState(asio::io_context& loop, Services& all, Log& lines, const Door& entrance,
@@ -57,7 +60,7 @@ struct ServerState {
   // Clients of this machine whose death ends leases, and where they have any.
   struct Watched {
     asio::posix::stream_descriptor death;
-    std::map<std::weak_ptr<LeaseManager>, std::set<Owner>, std::owner_less<>> owners;
+    OwnersThere owners;
   };
   std::map<Process, Watched> watched;
   std::list<Guest> guests;
@@ -105,6 +108,9 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
 
 // Whether the other end has hung up.
 bool has_left(int socket);
+
+// Ends what these have, or wait for, and is over: their processes are dead.
+void reclaim(ServerState& server, const OwnersThere& owners);
 
 // Watches a process of this machine from now on: its death ends its leases there at once.
 void watch_process(ServerState& server, const Holder& holder, const std::shared_ptr<LeaseManager>& manager);

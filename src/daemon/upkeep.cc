@@ -23,24 +23,33 @@ constexpr int kCountShare = 50;
 // A workspace in which nobody has anything is served for so long after somebody asked for it.
 constexpr auto kEmptyKept = 1min;
 
-Metrics::Standing standing_of(Services& services, std::vector<std::string>& empty) {
-  Metrics::Standing now;
+struct Seen {
+  Metrics::Standing standing;
+  std::vector<std::string> empty;  // Workspaces.
+  OwnersThere dead;                // They have something that is over, and nobody recorded it.
+};
+
+Seen look_everywhere(Services& services) {
+  Seen seen;
+  Metrics::Standing& now = seen.standing;
   std::string last;
   for (const auto& [workspace, known] : services.managers()) {
     if (workspace == std::exchange(last, workspace)) continue;  // Another profile's, on the same leases.
     const auto manager = known.lock();
     const auto board = manager ? manager->board() : fail(Code::not_found, "It is not served any more.");
     if (!board) continue;
-    if (board->rows.empty()) empty.push_back(workspace);
+    if (board->rows.empty()) seen.empty.push_back(workspace);
+    const bool ends_what_is_over = manager->policy()->auto_expire;
     std::set<Owner> owners;
     for (const BoardRow& row : board->rows) {
+      if (!row.live && ends_what_is_over) seen.dead[manager].insert(row.lease.holder.owner);
       if (!row.live) continue;
       (row.lease.status == Status::active ? now.leases : now.waiters) += 1;
       owners.insert(row.lease.holder.owner);
     }
     now.agents += owners.size();
   }
-  return now;
+  return seen;
 }
 
 }  // namespace
@@ -133,16 +142,16 @@ asio::awaitable<void> Upkeep::remember() {
 }
 
 // Who holds and who waits, in all workspaces that somebody asked for. All of them are looked at, so with many
-// it is done less often.
+// it is done less often. Who died and was not watched, or not reclaimed, is found by the way.
 asio::awaitable<void> Upkeep::count() {
   const auto began = std::chrono::steady_clock::now();
   if (began < next_count_) co_return;
-  Metrics::Standing now;
-  std::vector<std::string> empty;
-  Task job = [&] { now = standing_of(server_.services, empty); };
+  Seen seen;
+  Task job = [&] { seen = look_everywhere(server_.services); };
   co_await run_on(server_.lister, job);
-  server_.standing = now;
-  for (const std::string& workspace : empty)
+  server_.standing = seen.standing;
+  reclaim(server_, seen.dead);
+  for (const std::string& workspace : seen.empty)
     server_.services.retire(workspace, Services::Clock::now() - kEmptyKept);
   const auto ended = std::chrono::steady_clock::now();
   next_count_ = ended + kCountShare * (ended - began);

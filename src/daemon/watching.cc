@@ -10,16 +10,17 @@ namespace {
 // them.
 constexpr std::size_t kWatchedMost = 4'096;
 
-void reclaim(ServerState& server, const ServerState::Watched& watched) {
-  for (const auto& [known, owners] : watched.owners) {
+}  // namespace
+
+void reclaim(ServerState& server, const OwnersThere& owners) {
+  for (const auto& [known, there] : owners) {
     const auto manager = known.lock();
     if (!manager) continue;  // Nobody has anything there.
-    server.writer.submit({.call = [manager, owners] { std::ignore = manager->reclaim(owners); },
+    // Should it fail, what is over is found again when the leases are counted.
+    server.writer.submit({.call = [manager, there] { std::ignore = manager->reclaim(there); },
                           .done = [](const Result<void>&) {}});
   }
 }
-
-}  // namespace
 
 void watch_process(ServerState& server, const Holder& holder, const std::shared_ptr<LeaseManager>& manager) {
   if (!holder.process) return;
@@ -40,7 +41,7 @@ void watch_process(ServerState& server, const Holder& holder, const std::shared_
                            [&server, process](const boost::system::error_code& failed) {
                              if (failed) return;
                              const auto ended = server.watched.extract(process);
-                             if (!ended.empty()) reclaim(server, ended.mapped());
+                             if (!ended.empty()) reclaim(server, ended.mapped().owners);
                            });
 }
 

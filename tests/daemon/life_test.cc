@@ -182,9 +182,25 @@ TEST_F(DaemonLife, ALocalClientThatDiesGivesItsLeasesBackAtOnce) {
   holder.signal(SIGKILL);
 
   EXPECT_TRUE(eventually([&] { return contains(ask("GET", "/metrics").body, "lease_active_leases 0"); }));
-  EXPECT_TRUE(eventually(
-      [&] { return contains(ask("GET", "/metrics").body, "lease_endings_total{cause=\"owner_dead\"} 2"); }))
-      << ask("GET", "/metrics").body << ask("GET", "/v1/history").body;
+  EXPECT_TRUE(eventually([&] {
+    return contains(ask("GET", "/metrics").body, "lease_endings_total{cause=\"owner_dead\"} 2");
+  })) << ask("GET", "/metrics").body
+      << ask("GET", "/v1/history").body;
+}
+
+// It asked the store itself, so the daemon does not watch it.
+TEST_F(DaemonLife, OneWhoDiesWithoutHavingAskedTheDaemonIsFoundSoon) {
+  serve();
+  const StartedLease holder({"run", "src/a.ts", "--", "/bin/sleep", "600"}, environment("ann"), root());
+  ASSERT_TRUE(eventually([&] { return contains(ask("GET", "/metrics").body, "lease_active_leases 2"); }))
+      << ask("GET", "/metrics").body;
+
+  holder.signal(SIGKILL);
+
+  EXPECT_TRUE(eventually([&] {
+    return contains(ask("GET", "/metrics").body, "lease_endings_total{cause=\"owner_dead\"} 2");
+  })) << ask("GET", "/metrics").body
+      << ask("GET", "/v1/history").body;
 }
 
 // The daemon notes what it knows of its store beside it, within a second or so.
