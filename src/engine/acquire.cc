@@ -48,12 +48,28 @@ std::string never_ends(const std::string& cycle) {
                      cycle);
 }
 
+Decision decide(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
+                const GroupId& group, Survey found, bool looked_twice = false);
+
+// Who waits in a circle may wait for what is over, and nobody noted that yet.
+void let_go(Ledger& ledger, const std::vector<WaitEdge>& cycle) {
+  for (const WaitEdge& edge : cycle) {
+    const Filter its = {.agent_id = edge.waiter.agent_id, .session_id = edge.waiter.session_id};
+    for (const Ticket& ticket : ledger.transaction().tickets(its)) ledger.free(ticket.request);
+  }
+  settle(ledger);
+}
+
 // Queues the request, unless it would wait for itself.
 Decision queue(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
-               const GroupId& group, Survey found) {
+               const GroupId& group, Survey found, bool looked_twice) {
   Ticket ticket =
       new_ticket(ledger.transaction(), ledger.context(), workspace, request, group, found.upgrade);
   const auto cycle = find_cycle(ledger.transaction(), ledger.context(), ticket, found);
+  if (!cycle.empty() && !looked_twice) {
+    let_go(ledger, cycle);
+    return decide(ledger, workspace, request, group, survey_and_record(ledger, request), true);
+  }
   if (!cycle.empty()) {
     const std::size_t more = shorten(found.blocked);
     return Refused{.code = Code::deadlock,
@@ -66,9 +82,9 @@ Decision queue(Ledger& ledger, const std::string& workspace, const AcquireReques
 }
 
 Decision decide(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
-                const GroupId& group, Survey found) {
+                const GroupId& group, Survey found, bool looked_twice) {
   if (!found.blocked.empty()) {
-    return request.wait ? queue(ledger, workspace, request, group, std::move(found))
+    return request.wait ? queue(ledger, workspace, request, group, std::move(found), looked_twice)
                         : refused(request, std::move(found), ledger.now());
   }
   return Granted{.group_id = group, .leases = give_at_once(ledger, workspace, request, group, found)};

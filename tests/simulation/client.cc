@@ -19,6 +19,7 @@ Client::Client(World& world, std::size_t index, Role role)
 void Client::restart(const std::optional<Process>& process) {
   caller_.holder.process = process;
   up_ = true;
+  ++life_;  // What was said to the process it was is not for this one.
   turn_open_ = false;
 }
 
