@@ -67,6 +67,7 @@ class Connection {
       const bool more = co_await has_input();
       if (!more) co_return;
       guest_.is_idle = false;
+      guest_.is_asking = true;
       const bool goes_on = co_await serve_one();
       was_served_ = true;
       if (!goes_on) co_return;
@@ -103,6 +104,7 @@ class Connection {
       if (response) co_await write(*response, false);
       co_return false;
     }
+    guest_.is_asking = false;
     lowest(stream_).expires_never();
     const auto& message = parser.get();
     const bool keep_alive = message.keep_alive() && !server_.is_stopping;

@@ -20,7 +20,8 @@ constexpr std::size_t kBasicMost = 1'024;
 std::string host_of(std::string_view text) {
   if (const auto scheme = text.find("://"); scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
   const auto colon = text.rfind(':');
-  const bool has_port = colon != std::string_view::npos && text.find(']', colon) == std::string_view::npos;
+  const bool has_port = colon != std::string_view::npos &&
+                        text.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
   return lower_case(has_port ? text.substr(0, colon) : text);
 }
 

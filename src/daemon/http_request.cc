@@ -47,8 +47,9 @@ Result<Request> read_request(const http::request<http::string_body>& message) {
       return fail(Code::invalid_argument, "A header is there twice that may be there once.");
   }
   if (const auto coding = message.find(http::field::transfer_encoding);
-      coding != message.end() && !beast::iequals(coding->value(), "chunked"))
-    return fail(Code::invalid_argument, "A body is sent plain or chunked, and in no other coding.");
+      coding != message.end() && (message.version() < 11 || !beast::iequals(coding->value(), "chunked")))
+    return fail(Code::invalid_argument,
+                "A body is sent plain, or chunked by HTTP/1.1, and in no other coding.");
   for (const auto& field : message) {
     const std::string_view value(field.value());
     const auto [known, is_new] =

@@ -39,6 +39,8 @@ using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 constexpr std::size_t kGuestsMost = 10'000;
 // Connections that are being served when we are told to stop have so long to end.
 constexpr auto kStopTime = 10s;
+// Requests that have begun to arrive, to arrive whole.
+constexpr auto kArrivalTime = 1s;
 // And what upkeep looks at just then.
 constexpr auto kUpkeepTime = 100ms;
 
@@ -237,21 +239,36 @@ class Server {
       if (guest.is_idle || guest.is_told) guest.close();
     }
     if (unread > 0) log_.say(LogLevel::info, fmt::format("cut {} streams that nobody reads", unread));
-    deadline_.expires_after(kStopTime);
-    deadline_.async_wait([this](const boost::system::error_code& failed) {
-      if (!failed) io_.stop();
+    after(kArrivalTime, [this] {
+      cut_late();
+      after(kStopTime - kArrivalTime, [this] { io_.stop(); });
     });
     end_if_done();
+  }
+
+  void cut_late() {
+    std::size_t late = 0;
+    for (Guest& guest : state_.guests) {
+      if (!guest.is_asking) continue;
+      guest.close();
+      ++late;
+    }
+    if (late > 0) log_.say(LogLevel::info, fmt::format("cut {} requests that did not arrive", late));
+  }
+
+  // Instead of what was to be done later before.
+  void after(std::chrono::milliseconds time, std::function<void()> then) {
+    deadline_.expires_after(time);
+    deadline_.async_wait([then = std::move(then)](const boost::system::error_code& failed) {
+      if (!failed) then();
+    });
   }
 
   void end_if_done() {
     if (!state_.is_stopping || !state_.guests.empty()) return;
     if (upkeep_.is_running()) {
       // A moment, so that all is taken apart where nothing is in the way of it.
-      deadline_.expires_after(kUpkeepTime);
-      deadline_.async_wait([this](const boost::system::error_code& failed) {
-        if (!failed) io_.stop();
-      });
+      after(kUpkeepTime, [this] { io_.stop(); });
       return;
     }
     has_ended_ = true;

@@ -29,6 +29,7 @@ namespace asio = boost::asio;
 struct Guest {
   std::function<void()> close;  // Ends it, whatever it does.
   bool is_idle = true;          // Nothing it asked for is being done.
+  bool is_asking = false;       // A request has begun to arrive.
   bool is_told = false;         // A piece of a stream is being written to it that is no answer.
 };
 

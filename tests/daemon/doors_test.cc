@@ -113,6 +113,7 @@ TEST_F(Doors, OtherNamesAndPagesFromElsewhereAreTurnedAway) {
 
   EXPECT_EQ(addressed("localhost:1"), 200);
   EXPECT_EQ(addressed("evil.example"), 421);
+  EXPECT_EQ(addressed("localhost:1x"), 421);
   EXPECT_EQ(addressed("localhost", "Origin: http://evil.example\r\n"), 403);
   EXPECT_EQ(addressed("localhost", "Origin: http://localhost:3000\r\n"), 200);
 }
@@ -172,6 +173,7 @@ TEST_F(Doors, WhatTwoCouldReadInTwoWaysIsRefused) {
            "POST /v1/leases HTTP/1.1\r\nHost: a\r\nContent-Length : 4\r\n\r\n1234",
            "POST /v1/leases HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
            "GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n",
+           "POST /v1/leases HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
            "GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
            "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
            "GET /v1/leases HTTP/1.1\nHost: a\n\n",

@@ -188,6 +188,19 @@ TEST_F(DaemonLife, ALocalClientThatDiesGivesItsLeasesBackAtOnce) {
       << ask("GET", "/v1/history").body;
 }
 
+TEST_F(DaemonLife, ARequestThatDoesNotArriveWholeIsNotWaitedForLong) {
+  serve();
+  Line half(socket());
+  half.say("POST /v1/leases HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{");
+  Line whole(socket());
+  EXPECT_EQ(whole.ask("GET", "/healthz").status, 200);  // By then the half is being read.
+
+  const Ran ran = stop();
+
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "cut 1 requests that did not arrive")) << ran.err;
+}
+
 // It asked the store itself, so the daemon does not watch it.
 TEST_F(DaemonLife, OneWhoDiesWithoutHavingAskedTheDaemonIsFoundSoon) {
   serve();
