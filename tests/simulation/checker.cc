@@ -30,8 +30,13 @@ void Checker::fail(std::string invariant, std::string text) {
 }
 
 void Checker::begin(const Call& call) {
-  calls_.push_back({call, {}});
-  for (const Ticket& ticket : now_.tickets) calls_.back().waiting.insert(ticket.id);
+  calls_.push_back({call, {}, {}});
+  const std::string& key = call.request.idempotency_key;
+  for (const Ticket& ticket : now_.tickets) {
+    calls_.back().waiting.insert(ticket.id);
+    const bool is_own = ticket.request.caller.holder.owner == call.caller.holder.owner;
+    if (is_own && !key.empty() && ticket.request.idempotency_key == key) calls_.back().asks_again_of = ticket;
+  }
   rules_.set_asking(call.caller.holder.process);
 }
 

@@ -160,7 +160,8 @@ class Checker {
 
   struct Begun {
     Call call;
-    std::set<GroupId> waiting;  // When it began.
+    std::set<GroupId> waiting;            // When it began.
+    std::optional<Ticket> asks_again_of;  // It waited under the same key.
   };
   std::vector<Begun> calls_;
   Snapshot now_;  // As of the last commit.

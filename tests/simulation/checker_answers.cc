@@ -23,7 +23,11 @@ void Checker::answered(const Call& call, const Result<AcquireAnswer>& answer) {
     }
   } else if (const Refused& refused = std::get<Refused>(answer->decision); call.kind == Call::Kind::acquire) {
     const AcquireRequest request = as_held(call);
-    const Contender who = rules_.contender(request, now_);
+    Contender who = rules_.contender(request, now_);
+    if (const auto& before = calls_.back().asks_again_of) {
+      who.order = before->order;
+      who.sequence = before->sequence;
+    }
     if (refused.code == Code::busy && rules_.obstacles(now_, who, Rules::Counting::live).empty()) {
       fail("I7", asker + " was refused, with nobody live in the way");
     }
