@@ -104,13 +104,17 @@ void Checker::check_order(const Grant& grant, const Commit& commit, const Snapsh
   for (const Event& event : commit.events) {
     if (event.type == EventType::acquired && event.group_id == grant.group) token = event.token;
   }
+  // A waiter is granted by the way when its owner upgrades by the call.
+  const bool call_upgraded =
+      !grant.who.ticket.text.empty() && call() != nullptr && call()->kind == Call::Kind::acquire &&
+      is_mine(request.caller, call()->caller.holder.owner) && rules_.contender(call()->request, now_).upgrade;
   for (const Lease& lease : after.leases) {
     if (!is_mine(request.caller, lease.holder.owner)) continue;
     const Lease* before = now_.find(lease.id);
     const auto did_it = [&](const Event& event) {
       if (event.lease_id != lease.id) return false;
       return (event.type == EventType::acquired && event.group_id == grant.group) ||
-             (event.type == EventType::upgraded && (!token || event.token == *token));
+             (event.type == EventType::upgraded && (token ? event.token == *token : !call_upgraded));
     };
     const bool got_now = std::ranges::any_of(commit.events, did_it);
     if (!got_now) {
