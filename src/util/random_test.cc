@@ -31,6 +31,12 @@ TEST(Uuid, HasTheFixedBitsOfItsVersionWhateverWasDrawn) {
   }
 }
 
+TEST(Uuid, HasAllTheOtherBitsThatWereDrawn) {
+  Fixed random(0x123456789abcdef0);
+  EXPECT_EQ(make_uuid(random), "12345678-9abc-4ef0-9234-56789abcdef0");
+  EXPECT_EQ(make_uuid(random, kMoment), "018bcfe5-687b-7ef0-9234-56789abcdef0");
+}
+
 TEST(Uuid, OfALaterMomentComesAfterOneOfAnEarlier) {
   Fixed high(~std::uint64_t{0});
   Fixed low(0);
