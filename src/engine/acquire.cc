@@ -48,44 +48,44 @@ std::string never_ends(const std::string& cycle) {
                      cycle);
 }
 
-Decision decide(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
-                const GroupId& group, Survey found, bool looked_twice = false);
+Refused deadlocked(Survey found, const std::vector<WaitEdge>& cycle) {
+  const std::size_t more = shorten(found.blocked);
+  return {.code = Code::deadlock,
+          .message = never_ends(describe(cycle)),
+          .blocked = std::move(found.blocked),
+          .more_blocked = more};
+}
 
-// Who waits in a circle may wait for what is over, and nobody noted that yet.
-void let_go(Ledger& ledger, const std::vector<WaitEdge>& cycle) {
+// Who waits in a circle may wait for what is over, and nobody noted that yet. True: one of them waits no
+// more.
+bool let_go(Ledger& ledger, const std::vector<WaitEdge>& cycle) {
+  Transaction& transaction = ledger.transaction();
+  std::vector<Ticket> tickets;
   for (const WaitEdge& edge : cycle) {
     const Filter its = {.agent_id = edge.waiter.agent_id, .session_id = edge.waiter.session_id};
-    for (const Ticket& ticket : ledger.transaction().tickets(its)) ledger.free(ticket.request);
+    std::ranges::move(transaction.tickets(its), std::back_inserter(tickets));
   }
+  for (const Ticket& ticket : tickets) ledger.free(ticket.request);
   settle(ledger);
+  return std::ranges::any_of(tickets, [&](const Ticket& ticket) {
+    return transaction.ticket(ticket.id)->status != Status::pending;
+  });
 }
 
-// Queues the request, unless it would wait for itself.
-Decision queue(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
-               const GroupId& group, Survey found, bool looked_twice) {
-  Ticket ticket =
-      new_ticket(ledger.transaction(), ledger.context(), workspace, request, group, found.upgrade);
-  const auto cycle = find_cycle(ledger.transaction(), ledger.context(), ticket, found);
-  if (!cycle.empty() && !looked_twice) {
-    let_go(ledger, cycle);
-    return decide(ledger, workspace, request, group, survey_and_record(ledger, request), true);
-  }
-  if (!cycle.empty()) {
-    const std::size_t more = shorten(found.blocked);
-    return Refused{.code = Code::deadlock,
-                   .message = never_ends(describe(cycle)),
-                   .blocked = std::move(found.blocked),
-                   .more_blocked = more};
-  }
-  ledger.enqueue(ticket);
-  return place_in_queue(ticket, std::move(found), ledger.now());
-}
-
+// A request that would wait for itself is not queued.
 Decision decide(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
-                const GroupId& group, Survey found, bool looked_twice) {
-  if (!found.blocked.empty()) {
-    return request.wait ? queue(ledger, workspace, request, group, std::move(found), looked_twice)
-                        : refused(request, std::move(found), ledger.now());
+                const GroupId& group, Survey found) {
+  while (!found.blocked.empty()) {
+    if (!request.wait) return refused(request, std::move(found), ledger.now());
+    Ticket ticket =
+        new_ticket(ledger.transaction(), ledger.context(), workspace, request, group, found.upgrade);
+    const auto cycle = find_cycle(ledger.transaction(), ledger.context(), ticket, found);
+    if (cycle.empty()) {
+      ledger.enqueue(ticket);
+      return place_in_queue(ticket, std::move(found), ledger.now());
+    }
+    if (!let_go(ledger, cycle)) return deadlocked(std::move(found), cycle);
+    found = survey_and_record(ledger, request);
   }
   return Granted{.group_id = group, .leases = give_at_once(ledger, workspace, request, group, found)};
 }

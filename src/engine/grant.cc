@@ -106,14 +106,21 @@ void shorten(Ledger& ledger, const Survey& before, const std::vector<Lease>& giv
   }
 }
 
-// One who acts for a whole session may have made another's lease stronger, for which others of that session
-// wait: who holds it must not wait for them.
-void fail_deadlocked_holders(Ledger& ledger, const Owner& caller, const std::vector<Lease>& given) {
-  std::set<Owner> holders;
-  for (const Lease& lease : given) {
-    if (lease.holder.owner != caller) holders.insert(lease.holder.owner);
-  }
+// One who acts for a whole session passes all that wait in it, and may have made another's lease stronger.
+// Whoever has what they wait for must not wait for them.
+void fail_deadlocked_holders(Ledger& ledger, const Caller& caller, const std::vector<Lease>& given) {
+  if (!caller.whole_session) return;
+  std::set<Owner> holders = {caller.holder.owner};
+  for (const Lease& lease : given) holders.insert(lease.holder.owner);
   for (const Owner& owner : holders) fail_deadlocked_waits(ledger, owner);
+}
+
+// It made something stronger that was held.
+bool has_raised(const Survey& before, const AcquireRequest& request) {
+  return request.mode == Mode::exclusive &&
+         std::ranges::any_of(before.places, [](const Survey::Place& place) {
+           return place.own && place.own->mode == Mode::shared;
+         });
 }
 
 enum class Tried {
@@ -136,7 +143,7 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
   for (const Lease& lease : given.leases) ids.push_back(lease.id);
   remember_grant(ledger.transaction(), ticket.request, ids);
   ledger.grant(ticket, std::move(ids), given.token);
-  fail_deadlocked_holders(ledger, ticket.request.caller.holder.owner, given.leases);
+  fail_deadlocked_holders(ledger, ticket.request.caller, given.leases);
   return Tried::granted;
 }
 
@@ -195,10 +202,10 @@ void collect(Ledger& ledger, const std::vector<LeaseId>& leases) {
 std::vector<Lease> give_at_once(Ledger& ledger, const std::string& workspace, const AcquireRequest& request,
                                 const GroupId& group, const Survey& survey) {
   std::vector<Lease> leases = give(ledger, workspace, request, group, survey).leases;
-  const Owner& owner = request.caller.holder.owner;
   // By its priority it passed somebody who waits; if its owner waits for that one, its wait gives way.
-  if (survey.overtakes) fail_deadlocked_waits(ledger, owner);
-  fail_deadlocked_holders(ledger, owner, leases);
+  if (survey.overtakes) fail_deadlocked_waits(ledger, request.caller.holder.owner);
+  if (survey.same_owner_waits || has_raised(survey, request))
+    fail_deadlocked_holders(ledger, request.caller, leases);
   return leases;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -113,7 +114,7 @@ class Surveyor {
       if (conflicts) in_the_way.emplace_back(its_rank, evidence(index, ticket, *touching));
     }
     std::ranges::sort(in_the_way, before, &std::pair<Rank, Blocked>::first);
-    for (auto& [its_rank, blocked] : in_the_way) {
+    for (Blocked& blocked : in_the_way | std::views::values) {
       blocked.waiters_ahead = result_.places[index].waiters_ahead;
       result_.blocked.push_back(std::move(blocked));
     }

@@ -98,16 +98,11 @@ void SqliteTransaction::extend(const Lease& lease) {
 }
 
 bool SqliteTransaction::update(const Lease& lease) {
-  const auto known = leases_.find(lease.id.text);
-  if (known != leases_.end()) {
-    update(known->second, lease);
-    return true;
-  }
-  std::optional<Lease> before = read(lease.id);
+  std::optional<Lease> before = this->lease(lease.id);
   if (!before) return false;
-  if (leases_.contains(lease.id.text)) return update(lease);
-  Stored stored = {*std::move(before), std::nullopt};
-  update(stored, lease);
+  const auto known = leases_.find(lease.id.text);
+  Stored unknown = {*std::move(before), std::nullopt};
+  update(known != leases_.end() ? known->second : unknown, lease);
   return true;
 }
 
@@ -340,6 +335,7 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
   auto left = static_cast<std::int64_t>(std::min<std::size_t>(limit, 1'000'000));
   std::size_t forgotten = 0;
   lease_changes_.write();
+  leases_.clear();
   const auto remove = [&](const char* sql, std::int64_t moment) {
     connection_.query(sql).bind_all(alias_, moment, left).run();
     left -= connection_.changes();
