@@ -26,7 +26,7 @@ constexpr auto kEmptyKept = 1min;
 struct Seen {
   Metrics::Standing standing;
   std::vector<std::string> empty;  // Workspaces.
-  OwnersThere dead;                // They have something that is over, and nobody recorded it.
+  OwnersThere late;                // They have something that is over, and nobody recorded it.
 };
 
 Seen look_everywhere(Services& services) {
@@ -42,8 +42,10 @@ Seen look_everywhere(Services& services) {
     const bool ends_what_is_over = manager->policy()->auto_expire;
     std::set<Owner> owners;
     for (const BoardRow& row : board->rows) {
-      if (!row.live && ends_what_is_over) seen.dead[manager].insert(row.lease.holder.owner);
-      if (!row.live) continue;
+      if (!row.live) {
+        if (ends_what_is_over) seen.late[manager].insert(row.lease.holder.owner);
+        continue;
+      }
       (row.lease.status == Status::active ? now.leases : now.waiters) += 1;
       owners.insert(row.lease.holder.owner);
     }
@@ -150,7 +152,7 @@ asio::awaitable<void> Upkeep::count() {
   Task job = [&] { seen = look_everywhere(server_.services); };
   co_await run_on(server_.lister, job);
   server_.standing = seen.standing;
-  reclaim(server_, seen.dead);
+  reclaim(server_, seen.late);
   for (const std::string& workspace : seen.empty)
     server_.services.retire(workspace, Services::Clock::now() - kEmptyKept);
   const auto ended = std::chrono::steady_clock::now();

@@ -10,15 +10,35 @@ namespace {
 // them.
 constexpr std::size_t kWatchedMost = 4'096;
 
+// Others get their turn between two steps: some milliseconds each.
+constexpr std::size_t kReclaimedAtOnce = 200;
+
+// What is left to do for the owners of one workspace.
+struct Reclaim {
+  std::shared_ptr<LeaseManager> manager;
+  std::set<Owner> owners;
+  Suspects left;
+  Suspects some;  // What is being done.
+};
+
+// Should it fail, what is over is found again when the leases are counted.
+void go_on(ServerState& server, const std::shared_ptr<Reclaim>& work) {
+  if (work->left.empty() || server.is_stopping) return;
+  work->some = take_some(work->left, kReclaimedAtOnce);
+  server.writer.submit({.call = [work] { std::ignore = work->manager->reclaim(work->some); },
+                        .done = [&server, work](const Result<void>&) { go_on(server, work); }});
+}
+
 }  // namespace
 
 void reclaim(ServerState& server, const OwnersThere& owners) {
   for (const auto& [known, there] : owners) {
     const auto manager = known.lock();
     if (!manager) continue;  // Nobody has anything there.
-    // Should it fail, what is over is found again when the leases are counted.
-    server.writer.submit({.call = [manager, there] { std::ignore = manager->reclaim(there); },
-                          .done = [](const Result<void>&) {}});
+    const auto work = std::make_shared<Reclaim>(Reclaim{.manager = manager, .owners = there});
+    server.reader.submit(
+        {.call = [work] { work->left = work->manager->suspects(work->owners).value_or(Suspects{}); },
+         .done = [&server, work](const Result<void>&) { go_on(server, work); }});
   }
 }
 

@@ -1,5 +1,7 @@
 #include "engine/sweep.h"
 
+#include <algorithm>
+
 #include "engine/deadlock.h"
 #include "engine/grant.h"
 #include "engine/ledger.h"
@@ -45,6 +47,14 @@ Swept record_lapsed(Ledger& ledger, std::vector<Lease> leases, std::vector<Ticke
   return swept;
 }
 
+template <class Id>
+std::vector<Id> take_last(std::vector<Id>& ids, std::size_t most) {
+  const auto from = ids.end() - static_cast<std::ptrdiff_t>(std::min(ids.size(), most));
+  std::vector<Id> taken(from, ids.end());
+  ids.erase(from, ids.end());
+  return taken;
+}
+
 }  // namespace
 
 SweepStep sweep(Transaction& transaction, const Context& context, std::size_t limit) {
@@ -68,6 +78,10 @@ Suspects find_dead(View& view, const Context& context, const std::set<Owner>& ow
     }
   }
   return suspects;
+}
+
+Suspects take_some(Suspects& suspects, std::size_t most) {
+  return {.leases = take_last(suspects.leases, most), .tickets = take_last(suspects.tickets, most)};
 }
 
 Swept sweep(Transaction& transaction, const Context& context, const Suspects& suspects) {

@@ -10,6 +10,7 @@
 
 #include "config/configuration.h"
 #include "engine/context.h"
+#include "engine/sweep.h"
 #include "env/liveness.h"
 #include "leasehold/client.h"
 #include "leasehold/log.h"
@@ -84,12 +85,13 @@ class LeaseManager final : public Client {
 
   // Forgets what ended long ago, some of it at a time: leases and tickets after an hour, history after
   // `history_life`. Returns how many.
-  Result<void> sweep_dead(Swept& total, const std::set<Owner>& owners = {});
   Result<std::size_t> forget(Duration history_life);
 
-  // sweep(true) for what these have, or wait for: one of their processes has died. Errors: those of the
-  // store.
-  Result<Swept> reclaim(const std::set<Owner>& owners);
+  // What these have, or wait for, and seems to be over: one of their processes has died. Of everybody if none
+  // is named. Errors: those of the store.
+  Result<Suspects> suspects(const std::set<Owner>& owners);
+  // Ends those of them that are over, at once. Errors: those of the store.
+  Result<Swept> reclaim(const Suspects& some);
 
   // One step of sweep(), for those who must not keep others from the store for long: looks at no more than
   // `limit` leases and waiting requests. True: there may be more.
@@ -102,6 +104,9 @@ class LeaseManager final : public Client {
 
  private:
   friend class Waiter;
+
+  Result<void> sweep_dead(Swept& total);
+  Result<Swept> sweep_these(const Suspects& some);
 
   // Whether it waits on, and nothing else is to be told. For who stands far behind; see engine/acquire.h.
   bool waits_on(const Caller& caller, const GroupId& ticket);

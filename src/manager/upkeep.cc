@@ -38,14 +38,6 @@ Duration time_since_cleanup(const std::vector<Setting>& stored, WallTime wall) {
   return seconds > now || now - seconds > 365 * 86'400 ? kNever : std::chrono::seconds(now - seconds);
 }
 
-template <class Id>
-std::vector<Id> take_last(std::vector<Id>& ids, std::size_t most) {
-  const auto from = ids.end() - static_cast<std::ptrdiff_t>(std::min(ids.size(), most));
-  std::vector<Id> taken(from, ids.end());
-  ids.erase(from, ids.end());
-  return taken;
-}
-
 }  // namespace
 
 Result<bool> LeaseManager::sweep_some(std::size_t limit, Swept& total) {
@@ -74,33 +66,38 @@ Result<Swept> LeaseManager::sweep(bool dead_owners) {
   return total;
 }
 
-Result<Swept> LeaseManager::reclaim(const std::set<Owner>& owners) {
-  Swept total;
-  if (const auto dead = sweep_dead(total, owners); !dead) return fail(dead.error());
-  log_swept(options_.log, total);
-  return total;
-}
-
 // Looks at everything without being in anybody's way, and writes in small steps.
-Result<void> LeaseManager::sweep_dead(Swept& total, const std::set<Owner>& owners) {
-  auto found =
-      look<Suspects>({.workspace = workspace_}, [&](View& view, const Context& context) -> Result<Suspects> {
-        return find_dead(view, context, owners);
-      });
+Result<void> LeaseManager::sweep_dead(Swept& total) {
+  auto found = suspects({});
   if (!found) return fail(found.error());
-  while (!found->leases.empty() || !found->tickets.empty()) {
-    const Suspects some = {.leases = take_last(found->leases, kSweepBatch),
-                           .tickets = take_last(found->tickets, kSweepBatch)};
-    const auto swept = change<Swept>(
-        {.workspace = workspace_, .leases = some.leases, .tickets = some.tickets, .gives_back = true},
-        nullptr, [&](Transaction& transaction, const Context& context) -> Result<Swept> {
-          return leasehold::sweep(transaction, context, some);
-        });
+  while (!found->empty()) {
+    const auto swept = sweep_these(take_some(*found, kSweepBatch));
     if (!swept) return fail(swept.error());
     total.ended += swept->ended;
     total.dropped += swept->dropped;
   }
   return {};
+}
+
+Result<Suspects> LeaseManager::suspects(const std::set<Owner>& owners) {
+  return look<Suspects>({.workspace = workspace_},
+                        [&](View& view, const Context& context) -> Result<Suspects> {
+                          return find_dead(view, context, owners);
+                        });
+}
+
+Result<Swept> LeaseManager::sweep_these(const Suspects& some) {
+  return change<Swept>(
+      {.workspace = workspace_, .leases = some.leases, .tickets = some.tickets, .gives_back = true}, nullptr,
+      [&](Transaction& transaction, const Context& context) -> Result<Swept> {
+        return leasehold::sweep(transaction, context, some);
+      });
+}
+
+Result<Swept> LeaseManager::reclaim(const Suspects& some) {
+  auto swept = sweep_these(some);
+  if (swept) log_swept(options_.log, *swept);
+  return swept;
 }
 
 Result<std::size_t> LeaseManager::forget(Duration history_life) {
