@@ -34,8 +34,10 @@ void Checker::begin(const Call& call) {
   const std::string& key = call.request.idempotency_key;
   for (const Ticket& ticket : now_.tickets) {
     calls_.back().waiting.insert(ticket.id);
-    const bool is_own = ticket.request.caller.holder.owner == call.caller.holder.owner;
-    if (is_own && !key.empty() && ticket.request.idempotency_key == key) calls_.back().asks_again_of = ticket;
+    const bool waits_on =
+        ticket.request.caller.holder.owner == call.caller.holder.owner && ticket.wait_until > rules_.now();
+    if (waits_on && !key.empty() && ticket.request.idempotency_key == key)
+      calls_.back().asks_again_of = ticket;
   }
   rules_.set_asking(call.caller.holder.process);
 }

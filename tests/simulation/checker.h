@@ -161,7 +161,7 @@ class Checker {
   struct Begun {
     Call call;
     std::set<GroupId> waiting;            // When it began.
-    std::optional<Ticket> asks_again_of;  // It waited under the same key.
+    std::optional<Ticket> asks_again_of;  // It waits under the same key.
   };
   std::vector<Begun> calls_;
   Snapshot now_;  // As of the last commit.
