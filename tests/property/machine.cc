@@ -29,14 +29,14 @@ long in_seconds(Time time) { return std::chrono::duration_cast<seconds>(time - M
 
 std::string code_name(Code code) { return std::string(info(code).name); }
 
-std::string text_of(const std::vector<Blocked>& blocked) {
-  std::vector<std::string> parts;
+std::string text_of(const std::vector<Blocked>& blocked, std::size_t more) {
+  std::vector<std::string> parts(more, "not named");
   for (const Blocked& one : blocked) {
     parts.push_back(fmt::format("{}: {} {} {}", one.path, one.holder.owner.agent_id,
                                 one.waits ? "waits for" : "holds",
                                 to_text(Place{one.held_path, one.subtree})));
   }
-  return joined(std::move(parts));
+  return told(std::move(parts));
 }
 
 Process process(int number, bool out_of_sight) {
@@ -195,14 +195,14 @@ std::string Machine::text(const Result<AcquireAnswer>& answer, int agent) {
     return granted->ttl_clamped ? "granted, clamped" : "granted";
   }
   if (const auto* refused = std::get_if<Refused>(&answer->decision)) {
-    return fmt::format("{}: {}", code_name(refused->code), text_of(refused->blocked));
+    return fmt::format("{}: {}", code_name(refused->code), text_of(refused->blocked, refused->more_blocked));
   }
   const Queued& queued = std::get<Queued>(answer->decision);
   if (std::ranges::find(tickets_, queued.ticket) == tickets_.end()) {
     bells_[static_cast<int>(tickets_.size())] = *store_->listen(queued.ticket);
     tickets_.push_back(queued.ticket);
   }
-  return fmt::format("queued {}: {}", queued.position, text_of(queued.blocked));
+  return fmt::format("queued {}: {}", queued.position, text_of(queued.blocked, queued.more_blocked));
 }
 
 std::string Machine::text(const Result<Outcomes>& answer, int agent) {

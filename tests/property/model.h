@@ -28,6 +28,8 @@ bool overlap(const Place& a, const Place& b);
 bool contains(const Place& all, const Place& part);
 
 std::string joined(std::vector<std::string> parts);
+// Who is in the way; only how many if they are more than an answer may name.
+std::string told(std::vector<std::string> in_the_way);
 
 enum class State { waiting, held, over };
 

@@ -109,6 +109,11 @@ std::string Model::transfer(const Operation& operation, bool all) {
     if (lease.state == State::held && lease.agent == operation.agent && is_meant) chosen.push_back(lease.id);
   }
   if (chosen.empty()) return all ? "" : why_not(operation.agent, operation.place().path);
+  // What comes last is what was last had there, of those with one name.
+  std::ranges::sort(chosen, {}, [this](int id) {
+    const Place& place = lease_at(id).place;
+    return std::pair(place.path, place.subtree);
+  });
 
   std::vector<std::string> answers(chosen.size(), "done");
   if (operation.other == operation.agent) return joined(answers);

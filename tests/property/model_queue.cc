@@ -23,6 +23,10 @@ bool contains(const Place& all, const Place& part) {
   return all == part || (all.subtree && is_in(part.path, all.path));
 }
 
+std::string told(std::vector<std::string> in_the_way) {
+  return in_the_way.size() > 10 ? fmt::format("{} in all", in_the_way.size()) : joined(std::move(in_the_way));
+}
+
 std::string joined(std::vector<std::string> parts) {
   std::ranges::sort(parts);
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -209,12 +213,12 @@ std::string Model::acquire(const Operation& asked, std::vector<Place> wants) {
     break_cycles(asked.agent);
     return asked.ttl > kTtlMax ? "granted, clamped" : "granted";
   }
-  if (asked.wait == 0) return "busy: " + joined(in_the_way);
+  if (asked.wait == 0) return "busy: " + told(in_the_way);
 
   tickets_.push_back(ticket);
   if (would_wait_for_itself(asked.agent)) {
     tickets_.pop_back();
-    return "deadlock: " + joined(in_the_way);
+    return "deadlock: " + told(in_the_way);
   }
   for (const Place& want : ticket.wants) {
     leases_.push_back({.id = static_cast<int>(leases_.size()),
@@ -226,7 +230,7 @@ std::string Model::acquire(const Operation& asked, std::vector<Place> wants) {
                        .was_held = false});
     tickets_.back().leases.push_back(leases_.back().id);
   }
-  return fmt::format("queued {}: {}", position(ticket), joined(in_the_way));
+  return fmt::format("queued {}: {}", position(ticket), told(in_the_way));
 }
 
 std::vector<ModelTicket*> Model::waiting_in_order() {
@@ -284,7 +288,7 @@ std::string Model::poll(int id) {
       if (ticket.proven_until < now_ + kWaiterSilence / 2 || ticket.process != processes_.at(ticket.agent))
         ticket.proven_until = now_ + kWaiterSilence;
       ticket.process = processes_.at(ticket.agent);
-      return fmt::format("queued {}: {}", position(ticket), joined(in_the_way));
+      return fmt::format("queued {}: {}", position(ticket), told(in_the_way));
     case State::held: {
       const auto is_held = [&](int lease) { return lease_at(lease).state == State::held; };
       return std::ranges::all_of(ticket.leases, is_held) ? "granted" : "lost: ";
@@ -295,7 +299,7 @@ std::string Model::poll(int id) {
   const std::string why = ticket.cause == EndCause::timed_out  ? "timeout: "
                           : ticket.cause == EndCause::deadlock ? "deadlock: "
                                                                : "lost: ";
-  return why + joined(in_the_way);
+  return why + told(in_the_way);
 }
 
 std::string Model::cancel(int id) {
