@@ -87,7 +87,8 @@ class Scene : public testing::Test {
         std::vector<std::string>{"serve", "--listen", "unix:" + root_ + "/.socket", "--store",
                                  "sqlite:" + root_ + "/.served"},
         std::vector<std::string>{"HOME=" + root_}, root_);
-    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(root_ + "/.socket"); })) << server_->err();
+    // Not only that its socket is there: one that is bound but does not listen yet refuses.
+    EXPECT_TRUE(eventually([&] { return server_->err().contains("listening on"); })) << server_->err();
   }
 
   std::unique_ptr<StartedLease> server_;
