@@ -57,6 +57,7 @@ void LeaseChanges::add(const LeaseId& id, std::optional<std::int64_t> row, const
 }
 
 void LeaseChanges::write() {
+  if (rows_.empty() && ids_.empty()) return;
   const std::set<std::int64_t> rows = std::exchange(rows_, {});
   const std::set<LeaseId> ids = std::exchange(ids_, {});
   const auto run = [&](const char* Statements::* which, std::string_view leases, std::size_t count) {

@@ -87,7 +87,7 @@ class SqliteTransaction final : public Transaction {
   std::set<std::string> find_waiting(const Scope& scope);
   const Ticket& read_ticket_once(Query& row);
   void count_in(const Lease& lease);
-  bool update(const Lease& lease);  // False: there is no such lease.
+  bool update_unread(const Lease& lease);  // False: there is no such lease.
   void update(Stored& known, const Lease& lease);
   void write(const Lease& lease, const char* sql);
   Ending ending_of(const Lease& lease) const;

@@ -79,14 +79,15 @@ void SqliteTransaction::count_in(const Lease& lease) {
 }
 
 void SqliteTransaction::put(const Lease& lease) {
+  if (const auto known = leases_.find(lease.id.text); known != leases_.end())
+    return update(known->second, lease);
   // Most often nobody read it because it is new.
-  const bool seems_new = remembers_all_ && !leases_.contains(lease.id.text);
-  if (!seems_new && update(lease)) return;
+  if (!remembers_all_ && update_unread(lease)) return;
   write(lease, kInsertLease);
   if (connection_.changes() == 1) {
     count_in(lease);
     leases_.emplace(lease.id.text, Stored{lease, connection_.last_row()});
-  } else if (!update(lease)) {
+  } else if (!update_unread(lease)) {
     throw_corrupt("the id of another workspace's lease");
   }
 }
@@ -97,8 +98,8 @@ void SqliteTransaction::extend(const Lease& lease) {
   lease_changes_.add(lease.id, std::nullopt, term_of(lease));
 }
 
-bool SqliteTransaction::update(const Lease& lease) {
-  std::optional<Lease> before = this->lease(lease.id);
+bool SqliteTransaction::update_unread(const Lease& lease) {
+  std::optional<Lease> before = read(lease.id);
   if (!before) return false;
   const auto known = leases_.find(lease.id.text);
   Stored unknown = {*std::move(before), std::nullopt};
