@@ -13,6 +13,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include "util/read_file.h"
@@ -39,14 +41,7 @@ std::string text_of(const redisReply* reply) {
   return all;
 }
 
-}  // namespace
-
-RedisServer::RedisServer(std::vector<std::string> settings)
-    : settings_(std::move(settings)), port_(free_port()) {
-  start();
-}
-
-int RedisServer::free_port() {
+int unused_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in name{};
   name.sin_family = AF_INET;
@@ -57,6 +52,23 @@ int RedisServer::free_port() {
     give_up("no port is free");
   close(fd);
   return ntohs(name.sin_port);
+}
+
+}  // namespace
+
+RedisServer::RedisServer(std::vector<std::string> settings)
+    : settings_(std::move(settings)), port_(free_port()) {
+  start();
+}
+
+// Not one that was given before: the kernel may offer it again before anybody listens there.
+int RedisServer::free_port() {
+  static std::mutex mutex;
+  static std::set<int> given;
+  const std::lock_guard lock(mutex);
+  for (;;) {
+    if (const int port = unused_port(); given.insert(port).second) return port;
+  }
 }
 
 RedisServer::~RedisServer() {
