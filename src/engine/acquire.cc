@@ -48,6 +48,26 @@ std::string never_ends(const std::string& cycle) {
                      cycle);
 }
 
+// Those who come to wait for one file as its only user, for nothing else, and hold nothing, need not know of
+// each other. Which of them goes first does not matter: whoever is in the way of one is in the way of those
+// behind it. And as long as one of them waits who was seen, whoever came behind waits too.
+void come_behind(Ledger& ledger, const Ticket& ticket, const Survey& found) {
+  const AcquireRequest& request = ticket.request;
+  if (ledger.has_searched() || request.caller.whole_session) return;
+  if (request.paths.size() > 1 || request.paths.front().subtree || request.mode != Mode::exclusive) return;
+  // Close to the limit each has to be counted.
+  if (found.waiters_ahead() >= ledger.context().policy.waiters_per_path_max / 2) return;
+  const std::string& path = request.paths.front().path;
+  std::optional<Ticket> last;
+  for (Ticket& other : ledger.transaction().tickets_at({path, false})) {
+    const bool is_there = std::ranges::any_of(other.request.paths,
+                                              [&](const WantedPath& wanted) { return wanted.path == path; });
+    if (!is_there || other.upgrade || other.request.mode != Mode::exclusive) continue;
+    if (!last || before(rank_of(*last, false), rank_of(other, false))) last = std::move(other);
+  }
+  ledger.transaction().come_behind(path, last ? std::optional(last->id) : std::nullopt);
+}
+
 Refused deadlocked(Survey found, const std::vector<WaitEdge>& cycle) {
   const std::size_t more = shorten(found.blocked);
   return {.code = Code::deadlock,
@@ -67,6 +87,7 @@ bool let_go(Ledger& ledger, const std::vector<WaitEdge>& cycle) {
   }
   for (const Ticket& ticket : tickets) ledger.free(ticket.request);
   settle(ledger);
+  ledger.note_search();
   return std::ranges::any_of(tickets, [&](const Ticket& ticket) {
     return transaction.ticket(ticket.id)->status != Status::pending;
   });
@@ -79,7 +100,14 @@ Decision decide(Ledger& ledger, const std::string& workspace, const AcquireReque
     if (!request.wait) return refused(request, std::move(found), ledger.now());
     Ticket ticket =
         new_ticket(ledger.transaction(), ledger.context(), workspace, request, group, found.upgrade);
-    const auto cycle = find_cycle(ledger.transaction(), ledger.context(), ticket, found);
+    const bool is_behind_all = !found.upgrade && !found.overtakes && !found.same_owner_waits;
+    const bool closes_none = is_behind_all && !is_waited_for(ledger.transaction(), request.caller);
+    std::vector<WaitEdge> cycle;
+    if (closes_none) {
+      come_behind(ledger, ticket, found);
+    } else {
+      cycle = find_cycle(ledger.transaction(), ledger.context(), ticket, found);
+    }
     if (cycle.empty()) {
       ledger.enqueue(ticket);
       return place_in_queue(ticket, std::move(found), ledger.now());

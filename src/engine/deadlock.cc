@@ -23,15 +23,6 @@ std::vector<Ticket> waits_for_all_of(View& view, const Owner& owner) {
   return tickets;
 }
 
-// False: nothing of the caller's can be in anybody's way.
-bool is_waited_for(View& view, const Caller& caller) {
-  const Owner& owner = caller.holder.owner;
-  if (view.lease_count(owner) > 0 || !waits_for_all_of(view, owner).empty()) return true;
-  if (!caller.whole_session || owner.session_id.empty()) return false;
-  const Filter session = {.session_id = owner.session_id};
-  return !view.leases(session).empty() || !view.tickets(session).empty();
-}
-
 // Every path that `ticket` wants, `asking` wants too, all of it and as its only user: whoever is in the way
 // of the one in front is in the way of the one behind.
 bool is_right_before(const Ticket& ticket, const Ticket& asking) {
@@ -104,6 +95,17 @@ class CycleSearch {
 
 }  // namespace
 
+bool is_waited_for(View& view, const Caller& caller) {
+  const Owner& owner = caller.holder.owner;
+  if (view.lease_count(owner) > 0) return true;
+  Filter own = {.agent_id = owner.agent_id, .session_id = owner.session_id};
+  if (caller.whole_session && !owner.session_id.empty()) {
+    own.agent_id.reset();
+    if (!view.leases(own).empty()) return true;
+  }
+  return !view.tickets(own).empty();
+}
+
 std::vector<WaitEdge> find_cycle(View& view, const Context& context, const Ticket& asking,
                                  const Survey& found) {
   // Long queues are of those who hold nothing: then there is nothing to search.
@@ -116,6 +118,7 @@ std::vector<WaitEdge> find_cycle(View& view, const Context& context, const Ticke
 
 void fail_if_deadlocked(Ledger& ledger, const Ticket& ticket) {
   if (lapse(ticket, ledger.now(), ledger.context()) != EndCause::none) return;
+  ledger.note_search();
   const Survey found = survey(ledger.transaction(), ledger.context(), ticket.request, &ticket);
   // Its owner's other waits are looked at for themselves: ending this one for them would be in vain.
   CycleSearch search(ledger.transaction(), ledger.context(), ticket);

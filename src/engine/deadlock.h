@@ -24,6 +24,10 @@ struct WaitEdge {
 std::vector<WaitEdge> find_cycle(View& view, const Context& context, const Ticket& asking,
                                  const Survey& found);
 
+// False: nothing of the caller's can be in anybody's way. A wait of its that is behind all others closes no
+// cycle then.
+bool is_waited_for(View& view, const Caller& caller);
+
 std::string describe(const std::vector<WaitEdge>& cycle);
 
 // Fails a ticket that closes a cycle now, although it did not when it was queued: its owner lost some

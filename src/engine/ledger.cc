@@ -231,6 +231,7 @@ void Ledger::grant(Ticket ticket, std::vector<LeaseId> leases, Token token) {
   ticket.token = token;
   transaction_.put(ticket);
   transaction_.ring(ticket.id);
+  granted_.push_back(std::move(ticket));
 }
 
 void Ledger::drop_pending(Lease lease) {

@@ -78,6 +78,12 @@ class Ledger {
 
   // pending -> active, for the ticket; its leases are activated by whoever grants them. Rings.
   void grant(Ticket ticket, std::vector<LeaseId> leases, Token token);
+  // Those that were.
+  const std::vector<Ticket>& granted() const { return granted_; }
+
+  // Whether somebody's wait closes a cycle was asked: what was decided rests on what others wait for.
+  void note_search() { searched_ = true; }
+  bool has_searched() const { return searched_; }
 
   // A pending lease that the grant did not need.
   void drop_pending(Lease lease);
@@ -102,6 +108,8 @@ class Ledger {
   const Context& context_;
   std::vector<Scope> freed_;
   std::set<Owner> losers_;
+  std::vector<Ticket> granted_;
+  bool searched_ = false;
 };
 
 // Whoever acts for its own lease or ticket is the process to watch from now on. A caller that cannot say

@@ -70,6 +70,18 @@ Outcome release_one(Ledger& ledger, const ReleaseRequest& request, const Target&
   return outcome;
 }
 
+// Whoever comes to wait behind one who got a path for itself waits for that one, and would have before. But
+// who gave something back and waits for it too, waits for others now, and they may wait for it.
+void let_lines_grow(Ledger& ledger) {
+  if (ledger.has_searched()) return;
+  for (const Ticket& granted : ledger.granted()) {
+    if (granted.request.mode != Mode::exclusive) continue;
+    for (const WantedPath& wanted : granted.request.paths) {
+      if (!wanted.subtree) ledger.transaction().let_line_grow(wanted.path);
+    }
+  }
+}
+
 Error only_waits(const std::string& name, const Lease& lease) {
   return {Code::not_found,
           fmt::format(
@@ -143,6 +155,7 @@ Result<Outcomes> release(Transaction& transaction, const Context& context, const
   if (request.caller.whole_session && (request.which.all || request.which.session_id))
     give_up_all(transaction, context.policy, request.caller.holder.owner.session_id);
   settle(ledger);
+  let_lines_grow(ledger);
   // Who gives some back is not about to write: a loss elsewhere is kept for the call that it matters to.
   const bool names_some = !request.which.paths.empty() || !request.which.ids.empty();
   answer.notices = take_notices(transaction, request.caller.holder.owner, [&](const Notice& notice) {

@@ -116,9 +116,16 @@ void Waiter::look() {
   }
 }
 
-// Whoever stands far behind shows most of the times only that it is there: to look reads the whole queue.
+bool Waiter::has_rung() const {
+  pollfd bell = {bell_->fd(), POLLIN, 0};
+  return ::poll(&bell, 1, 0) > 0;
+}
+
+// Whoever stands far behind shows most of the times only that it is there: to look reads the whole queue. But
+// who was rung has got it, and is not to write first.
 bool Waiter::waits_on() {
-  if (is_in_front(last_) || unseen_ == kUnseenMost || !manager_.waits_on(request_.caller, ticket_)) {
+  if (has_rung() || is_in_front(last_) || unseen_ == kUnseenMost ||
+      !manager_.waits_on(request_.caller, ticket_)) {
     unseen_ = 0;
     return false;
   }

@@ -77,6 +77,7 @@ class Waiter {
   void begin();
   bool listen();
   bool waits_on();
+  bool has_rung() const;
   void attempt();
   void settle(Result<AcquireAnswer> answer);
   void wait_on(Result<AcquireAnswer> answer);

@@ -140,18 +140,20 @@ TEST_F(Crowd, WhoIsInTheWayIsToldShortlyHoldersFirstThenThoseWhoGoNext) {
   EXPECT_EQ(std::get<Refused>(refused->decision).more_blocked, 31u);
 }
 
-// Counts how often a queue is read.
+// Counts how often something is decided, and a queue is read.
 class CountingStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
 
   Result<void> transact(const Footprint& footprint, const Body& body) override {
+    ++transactions;
     return ForwardingStore::transact(footprint, [&](Transaction& transaction) {
       Counting counting(transaction, queues_read);
       return body(counting);
     });
   }
 
+  int transactions = 0;
   int queues_read = 0;
 
  private:
@@ -174,9 +176,10 @@ struct FarBehind : testing::Test {
     for (int i = 0; i < 15; ++i) waiters.push_back(waiting("agent" + std::to_string(i)));
   }
 
-  std::unique_ptr<Waiter> waiting(const std::string& agent) {
+  std::unique_ptr<Waiter> waiting(const std::string& agent, const std::optional<Process>& by = {}) {
     AcquireRequest request = asking({agent, "s"}, {"/a"});
     request.wait = Duration(10min);
+    request.waiter = by;
     auto waiter = std::make_unique<Waiter>(manager, request, Waiter::Until::decided);
     waiter->look();
     return waiter;
@@ -203,6 +206,20 @@ TEST_F(FarBehind, ReadsTheQueueEveryThirdTimeAndCountsAllTheWhile) {
   }
 
   EXPECT_EQ(std::get<Queued>(waiting("late")->standing().decision).position, 16u);
+}
+
+TEST_F(FarBehind, WritesNothingOnceItsBellHasRung) {
+  world.probe.tell(process(1), Liveness::alive);
+  const auto last = waiting("last", process(1));
+  for (const auto& waiter : waiters) waiter->give_up();
+  ASSERT_TRUE(manager.release({.caller = caller(ann()), .which = {.all = true}}));
+  store.transactions = 0;
+
+  last->look();
+
+  ASSERT_TRUE(last->answer());
+  EXPECT_TRUE(std::holds_alternative<Granted>((*last->answer())->decision));
+  EXPECT_EQ(store.transactions, 0);
 }
 
 TEST_F(FarBehind, LearnsWhatBecameOfIt) {

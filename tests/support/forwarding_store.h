@@ -49,6 +49,10 @@ class ForwardingTransaction : public Transaction {
   Token next_token() override { return target_.next_token(); }
   void put(const Lease& lease) override { target_.put(lease); }
   void put(const Ticket& ticket) override { target_.put(ticket); }
+  void come_behind(const std::string& path, const std::optional<GroupId>& ahead) override {
+    target_.come_behind(path, ahead);
+  }
+  void let_line_grow(const std::string& path) override { target_.let_line_grow(path); }
   void put(const Answer& answer) override { target_.put(answer); }
   void put(const Notice& notice) override { target_.put(notice); }
   void erase(const Notice& notice) override { target_.erase(notice); }

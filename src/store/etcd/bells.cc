@@ -17,6 +17,9 @@ using namespace std::chrono_literals;
 
 constexpr auto kPauseBetweenTries = 100ms;
 
+// Watches that etcd keeps though nobody needs them.
+constexpr std::size_t kClosedMax = 16;
+
 }  // namespace
 
 class Bells::EtcdBell final : public Bell {
@@ -83,6 +86,7 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
   listeners_[watch] = {.ticket = ticket, .fd = fd};
   auto bell = std::make_unique<EtcdBell>(shared_from_this(), watch, fd);
   ask_to_watch(watch, ticket);
+  cancel_closed();
   const bool confirmed = changed_.wait_for(lock, cluster_.timeout(),
                                            [&] { return stopping_ || listeners_[watch].is_confirmed; });
   lock.unlock();
@@ -99,15 +103,25 @@ void Bells::close(std::int64_t watch) {
     if (!stopping_) rings_.forget(found->second.ticket);
     listeners_.erase(found);
   }
-  if (stream_ == nullptr) return;
-  pb::WatchRequest request;
-  request.mutable_cancel_request()->set_watch_id(watch);
-  stream_->Write(request);
+  // Who has just been granted something is not to wait until that is written. Nothing rings there any more.
+  closed_.push_back(watch);
+  if (closed_.size() >= kClosedMax) cancel_closed();
+}
+
+// Under the mutex.
+void Bells::cancel_closed() {
+  for (const std::int64_t watch : std::exchange(closed_, {})) {
+    if (stream_ == nullptr) continue;
+    pb::WatchRequest request;
+    request.mutable_cancel_request()->set_watch_id(watch);
+    stream_->Write(request);
+  }
 }
 
 void Bells::open_stream(const Member& member, grpc::ClientContext& context) {
   const std::lock_guard lock(mutex_);
   stream_ = member.watch->Watch(&context);
+  closed_.clear();
   context_ = &context;
   if (stopping_) context.TryCancel();
   for (auto& [watch, listener] : listeners_) ask_to_watch(watch, listener.ticket);
@@ -142,9 +156,14 @@ void Bells::serve() {
 }
 
 void Bells::hear(const pb::WatchResponse& message) {
+  if (const std::optional<Ring> ring = ring_in(message)) heard_(*ring);
+}
+
+// What a message says to the one who listens; he is woken.
+std::optional<Ring> Bells::ring_in(const pb::WatchResponse& message) {
   const std::lock_guard lock(mutex_);
   const auto found = listeners_.find(message.watch_id());
-  if (found == listeners_.end()) return;
+  if (found == listeners_.end()) return std::nullopt;
   Listener& listener = found->second;
   if (message.canceled()) {
     // Compacted, the member has no leader, or it may not be watched: all begins anew, after a pause.
@@ -155,12 +174,14 @@ void Bells::hear(const pb::WatchResponse& message) {
     listener.is_confirmed = true;
     changed_.notify_all();
   }
-  if (message.events_size() == 0) return;
+  if (message.events_size() == 0) return std::nullopt;
   const pb::KeyValue& rung = message.events(message.events_size() - 1).kv();
-  Ring ring = ring_from(rung.value());
-  ring.revision = rung.mod_revision();
-  rings_.note(listener.ticket, std::move(ring));
-  eventfd_write(listener.fd, 1);
+  return rings_.note(listener.ticket, [&] {
+    eventfd_write(listener.fd, 1);  // To wake takes as long as to read; who is sooner waits for the rest.
+    Ring ring = ring_from(rung.value());
+    ring.revision = rung.mod_revision();
+    return ring;
+  });
 }
 
 }  // namespace leasehold::etcd

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "store/etcd/cluster.h"
 #include "store/etcd/member.h"
@@ -22,7 +24,9 @@ namespace leasehold::etcd {
 // Thread-safe. One stream and one thread serve all bells of a store, from the first listen() on.
 class Bells : public std::enable_shared_from_this<Bells> {
  public:
-  Bells(const Cluster& cluster, Rings& rings) : cluster_(cluster), rings_(rings) {}
+  // `heard` is called with each ring after its waiter was woken, by the thread that hears the next one.
+  Bells(const Cluster& cluster, Rings& rings, std::function<void(const Ring&)> heard)
+      : cluster_(cluster), rings_(rings), heard_(std::move(heard)) {}
   ~Bells();
   Bells(const Bells&) = delete;
   Bells& operator=(const Bells&) = delete;
@@ -44,13 +48,16 @@ class Bells : public std::enable_shared_from_this<Bells> {
   };
 
   void close(std::int64_t watch);
+  void cancel_closed();
   void serve();
   void open_stream(const Member& member, grpc::ClientContext& context);
   void hear(const pb::WatchResponse& message);
+  std::optional<Ring> ring_in(const pb::WatchResponse& message);
   void ask_to_watch(std::int64_t watch, const GroupId& ticket);
 
   const Cluster& cluster_;
   Rings& rings_;
+  const std::function<void(const Ring&)> heard_;
   std::thread thread_;
 
   std::mutex
@@ -60,6 +67,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
   bool stopping_ = false;
   std::map<std::int64_t, Listener> listeners_;  // By the number of the watch.
   std::int64_t last_watch_ = 0;
+  std::vector<std::int64_t> closed_;        // Nobody needs these watches, and etcd has not been told yet.
   std::shared_ptr<Stream> stream_;          // Nothing: there is none just now.
   grpc::ClientContext* context_ = nullptr;  // The stream's.
 };

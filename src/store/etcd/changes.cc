@@ -73,7 +73,7 @@ bool Changes::is_touched(const std::string& area) const {
 }
 
 bool Changes::needs_guards() const {
-  return !retired_.empty() ||
+  return !retired_.empty() || !marked_.empty() ||
          std::ranges::any_of(guards_, [&](const std::string& area) { return !is_touched(area); });
 }
 
@@ -95,8 +95,9 @@ std::vector<pb::RequestOp> Changes::ops(std::int64_t guard_lease) const {
   for (const std::string& key : retired_) {
     if (!puts_.contains(key)) add_put(key, {}, guard_lease);
   }
+  for (const std::string& area : marked_) add_put(area, {}, guard_lease);
   for (const std::string& area : guards_) {
-    if (!is_touched(area)) add_put(area, {}, guard_lease);
+    if (!is_touched(area) && !marked_.contains(area)) add_put(area, {}, guard_lease);
   }
   return all;
 }

@@ -24,6 +24,9 @@ class Basis {
     fleeting_.emplace(key, mod_revision);
   }
 
+  void remove(const KeyRange& range) { ranges_.erase(range); }
+  std::size_t size() const { return ranges_.size() + keys_.size() + fleeting_.size(); }
+
   // Whether a commit says that all of it is as it was read. A range with an empty end is one key.
   bool has(const KeyRange& range) const {
     return range.second.empty() ? keys_.contains(range.first) : ranges_.contains(range);
@@ -51,6 +54,8 @@ class Changes {
   void retire(const std::string& key) { retired_.insert(key); }
   // Something in the area was deleted.
   void guard(const std::string& area) { guards_.insert(area); }
+  // The same, told even to those who look at no more of the area than its guard.
+  void mark(const std::string& area) { marked_.insert(area); }
   bool needs_guards() const;
 
   // In no particular order: no key is in two of them. What is put is not deleted.
@@ -67,6 +72,7 @@ class Changes {
   std::map<std::string, std::string> deletes_;  // With the end of the range, if it is one.
   std::set<std::string> retired_;
   std::set<std::string> guards_;
+  std::set<std::string> marked_;
 };
 
 // One request of all that. A transaction may have only so many operations, but each may be a transaction

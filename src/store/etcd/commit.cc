@@ -96,6 +96,62 @@ Ring EtcdTransaction::ring_of(const GroupId& ticket) {
   return ring;
 }
 
+// Where somebody waits, two kinds of transactions need not know of each other: those who come behind, and
+// those who give the path to one who waits. They are marked by what they do not write: whoever else rests on
+// a line marks it.
+void EtcdTransaction::keep_lines(Changes& changes) {
+  struct Line {
+    std::map<std::string, std::int64_t> changed;  // Who waited there and is changed, as it was read.
+    bool is_waited_in = false;
+    bool is_joined = false;
+  };
+  std::map<std::string, Line> lines;
+  for (const auto& [id, known] : known_tickets_) {
+    if (!is_pending(known.stored)) continue;
+    for (const WantedPath& wanted : known.stored->request.paths) lines[wanted.path].is_waited_in = true;
+  }
+  for (const GroupId& id : changed_tickets_) {
+    const std::optional<Ticket>& before = known_tickets_[id.text].stored;
+    const std::optional<Ticket> after = tables_.ticket(id);
+    if (!before && !after) continue;
+    for (const WantedPath& wanted : (after ? after : before)->request.paths) {
+      Line& line = lines[wanted.path];
+      const auto wait = waits_at_.find(keys_.ticket_at(wanted.path, id));
+      if (wait != waits_at_.end()) line.changed.insert(*wait);
+      line.is_joined = line.is_joined || (is_pending(after) && !is_pending(before));
+    }
+  }
+  const auto changes_leases_at = [&](const std::string& path) {
+    return std::ranges::any_of(changed_leases_, [&](const LeaseId& id) {
+      const std::optional<Lease>& before = known_leases_[id.text].stored;
+      const std::optional<Lease> after = tables_.lease(id);
+      return (is_active(before) && before->path == path) || (is_active(after) && after->path == path);
+    });
+  };
+  const auto rest_on = [&](const std::string& path, const KeyRange& rest,
+                           const std::map<std::string, std::int64_t>& waits) {
+    // Many conditions are made fewer, and then what is deleted may not be noticed.
+    if (basis_.size() + waits.size() > compares_max(shared_.options.max_txn_ops)) return;
+    basis_.remove(area(keys_.at(path)));
+    basis_.add(rest);
+    for (const auto& [key, revision] : waits) basis_.add(key, revision);
+  };
+  for (const auto& [path, line] : lines) {
+    const std::string name = keys_.at(path);
+    const auto joined = joined_.find(path);
+    const bool is_read = loaded_.contains("at " + path);
+    if (growing_.contains(path) && !line.is_joined) {
+      if (is_read) rest_on(path, keys_.held_at(path), line.changed);
+    } else if (joined != joined_.end() && line.changed.empty() && !changes_leases_at(path)) {
+      const auto wait =
+          joined->second ? waits_at_.find(keys_.ticket_at(path, *joined->second)) : waits_at_.end();
+      if (wait != waits_at_.end()) rest_on(path, {name, name + '\0'}, {*wait});
+    } else if (is_read || changes_leases_at(path) ? line.is_waited_in : line.is_joined) {
+      changes.mark(name);
+    }
+  }
+}
+
 bool EtcdTransaction::execute(Changes& changes) {
   RequestSlot slot = shared_.requests.take();
   // Whatever happens next it may be used again: each use begins with what the last one is known to have left.
@@ -109,6 +165,7 @@ bool EtcdTransaction::execute(Changes& changes) {
 
   const std::string first_event =
       write_events(changes, slot.key.substr(slot.key.find("/request/") + 9) + "-" + slot.request);
+  keep_lines(changes);
   std::int64_t guard_lease = 0;
   if (!bells_.empty() || changes.needs_guards()) guard_lease = shared_.leases.borrow(kGuardLife, kGuardSlack);
   for (const GroupId& ticket : bells_)

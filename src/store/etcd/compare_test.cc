@@ -66,6 +66,15 @@ RateWindow window(std::size_t calls) {
 
 const SessionPath kSessionPath = {.session_id = "s", .path = "/a"};
 
+// Changes whoever waits for a path, and takes no notice of those who come behind.
+void end_waits(Transaction& t) {
+  for (Ticket ticket : t.tickets_at({"/a"})) {
+    ticket.status = Status::failed;
+    t.put(ticket);
+  }
+  t.let_line_grow("/a");
+}
+
 const Setting kSetting = {.key = "x", .value = "1", .type = "int"};
 
 const Case kCases[] = {
@@ -208,6 +217,21 @@ const Case kCases[] = {
          nullptr,
          [](Transaction& t) { t.contentions({}); },
          [](Transaction& t) { t.put(make_contention(ann(), "/a", make_lease(1, "/a", bob()))); }},
+    Case{"a ticket that is changed where others may come",
+         {.scopes = {{"/a"}}},
+         [](Transaction& t) { t.put(make_ticket(1, {"/a"})); },
+         end_waits,
+         [](Transaction& t) { t.put(*t.ticket(group_id(1))); }},
+    Case{"a lease where others may come",
+         {.scopes = {{"/a"}}},
+         [](Transaction& t) { t.put(make_ticket(1, {"/a"})); },
+         end_waits,
+         [](Transaction& t) { t.put(make_lease(1, "/a")); }},
+    Case{"a ticket that does not come behind",
+         {.scopes = {{"/a"}}},
+         [](Transaction& t) { t.put(make_ticket(1, {"/a"})); },
+         end_waits,
+         [](Transaction& t) { t.put(make_ticket(2, {"/a"}, ann())); }},
     Case{"the settings",
          {},
          nullptr,
@@ -246,6 +270,29 @@ TEST(EtcdCompares, WhatWasNotReadMayChange) {
 
   EXPECT_TRUE(done);
   EXPECT_EQ(runs, 1);
+}
+
+TEST(EtcdCompares, WhoComesBehindDoesNotDisturbThoseWhoSaidSo) {
+  const std::string url = fresh_etcd_url();
+  EtcdClient first(url);
+  EtcdClient second(url);
+  must_do(second, [](Transaction& t) { t.put(make_ticket(1, {"/a"})); });
+  int runs = 0;
+
+  const auto done = first.store->transact({.workspace = kWorkspace, .scopes = {{"/a"}}},
+                                          [&](Transaction& transaction) -> Result<void> {
+                                            end_waits(transaction);
+                                            if (++runs == 1)
+                                              must_do(second, [](Transaction& t) {
+                                                t.put(make_ticket(2, {"/a"}, ann()));
+                                                t.come_behind("/a", std::nullopt);
+                                              });
+                                            return {};
+                                          });
+
+  EXPECT_TRUE(done);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(second.waiting(), 1u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "store/etcd/bells.h"
 #include "store/etcd/examine.h"
 #include "store/etcd/failure.h"
+#include "store/etcd/foresight.h"
 #include "store/etcd/transaction.h"
 
 namespace leasehold {
@@ -21,11 +22,15 @@ class EtcdStore final : public Store {
  public:
   EtcdStore(std::unique_ptr<Cluster> cluster, EtcdOptions options)
       : shared_(std::move(cluster), std::move(options)),
-        bells_(std::make_shared<Bells>(*shared_.cluster, shared_.rings)) {}
+        bells_(std::make_shared<Bells>(*shared_.cluster, shared_.rings,
+                                       [this](const Ring& ring) { foresight_.look_ahead(ring); })) {}
   EtcdStore(const EtcdStore&) = delete;
   EtcdStore& operator=(const EtcdStore&) = delete;
   // Bells that somebody still holds must not use the cluster any more.
-  ~EtcdStore() override { bells_->stop(); }
+  ~EtcdStore() override {
+    bells_->stop();
+    foresight_.stop();
+  }
 
   Result<void> start();
 
@@ -43,6 +48,7 @@ class EtcdStore final : public Store {
   Result<void> repeat(const Footprint& footprint, bool writes, const Call& call);
 
   Shared shared_;
+  Foresight foresight_{shared_};
   std::shared_ptr<Bells> bells_;
   Backoff backoff_;
 };
@@ -88,11 +94,18 @@ Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Ca
     leftover.ring = shared_.rings.take(footprint.tickets.front());
     leftover.may_be_old = leftover.ring.has_value();
   }
+  std::unique_ptr<Foreseen> foreseen;
+  if (writes && footprint.owners.size() == 1) foreseen = foresight_.take(keys.of(footprint.owners.front()));
+  if (foreseen && !(footprint.gives_back && foreseen->transaction.resume())) foreseen.reset();
   for (int conflicts = 0; conflicts < shared_.options.attempts_max; ++conflicts) {
     if (conflicts > 1) backoff_.pause(conflicts);
     try {
-      EtcdTransaction transaction(shared_, keys, writes, leftover);
-      transaction.begin(footprint);
+      std::optional<EtcdTransaction> begun;
+      if (conflicts > 0 || !foreseen) {
+        begun.emplace(shared_, keys, writes, leftover);
+        begun->begin(footprint);
+      }
+      EtcdTransaction& transaction = begun ? *begun : foreseen->transaction;
       const Result<void> done = call(transaction);
       // What changes nothing is not checked by a commit: it has to rest on the latest.
       const bool is_checked = done && transaction.has_changes();
@@ -104,6 +117,7 @@ Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Ca
         if (!done) return done;
         if (transaction.commit()) return {};
       }
+      if (!begun) leftover = foreseen->leftover;
       // What this process knew was old; what a member has may not be.
       leftover.may_be_old = is_checked && transaction.was_recalled();
       leftover.may_be_recalled = false;

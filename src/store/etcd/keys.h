@@ -38,6 +38,8 @@ class Keys {
   KeyRange leases_at(std::string_view path) const {
     return {member(at(path), 'l', {}), member(at(path), 'm', {})};
   }
+  // All of the area but who waits.
+  KeyRange held_at(std::string_view path) const { return {at(path), member(at(path), 'm', {})}; }
   std::string ticket_at(std::string_view path, const GroupId& id) const {
     return member(at(path), 't', id.text);
   }

@@ -55,6 +55,7 @@ void EtcdTransaction::learn_paths(const pb::RangeResponse& found) {
       learn_lease(std::move(*lease), is_present ? found.kvs(i + 1).mod_revision() : 0, 0);
     } else if (name.starts_with('t')) {
       const GroupId id{std::string(name.substr(1))};
+      waits_at_[kv.key()] = kv.mod_revision();
       if (kv.value().empty()) {
         found_tickets_.push_back(id);  // It waits for several paths.
         continue;

@@ -100,14 +100,27 @@ void EtcdTransaction::load(Round& round) {
   }
 }
 
+void EtcdTransaction::set_clock(WallTime stamp) {
+  const StoreClock* const clock = shared_.options.clock;
+  wall_ = clock != nullptr ? clock->wall() : shared_.timeline.now(stamp);
+  now_ = clock != nullptr ? clock->now() : Time(wall_.time_since_epoch());
+}
+
+bool EtcdTransaction::resume() {
+  was_recalled_ = true;
+  set_clock(stamp_);
+  const auto is_over = [this](const auto& known) {
+    return is_active(known.second.stored) && known.second.shown_expiry <= now_;
+  };
+  return since_boot() - began_ < kFreshFor && std::ranges::none_of(known_leases_, is_over);
+}
+
 // What time it is, where tokens begin, and which part of history is being written. Read first, so that what
 // is learned next can be told from what is over.
 void EtcdTransaction::want_clock(Round& round) {
   round.ask(stamp_key(shared_.prefix()), [this](const pb::RangeResponse& found) {
-    const StoreClock* const clock = shared_.options.clock;
     stamp_ = WallTime(WallTime::duration(number(found)));
-    wall_ = clock != nullptr ? clock->wall() : shared_.timeline.now(stamp_);
-    now_ = clock != nullptr ? clock->now() : Time(wall_.time_since_epoch());
+    set_clock(stamp_);
   });
   if (!writes_) {
     round.ask(keys_.era(), [this](const pb::RangeResponse& found) {
@@ -286,9 +299,7 @@ bool EtcdTransaction::was_told() {
   if (!ring || !ring->ticket || ring->ticket->status != Status::active) return false;
   if (ring->revision < known.revision || began_ - known.at > kFreshFor) return false;
   revision_ = ring->revision;
-  const StoreClock* const clock = shared_.options.clock;
-  wall_ = clock != nullptr ? clock->wall() : shared_.timeline.now(WallTime());
-  now_ = clock != nullptr ? clock->now() : Time(wall_.time_since_epoch());
+  set_clock(WallTime());
   loaded_.insert(keys_.ticket(ring->ticket->id));
   loaded_.insert(keys_.of(ring->ticket->request.caller.holder.owner));
   learn_ticket(*ring->ticket, ring->revision);

@@ -65,11 +65,13 @@ Ring ring_from(std::string_view text) {
   return ring;
 }
 
-void Rings::note(const GroupId& ticket, Ring ring) {
+Ring Rings::note(const GroupId& ticket, const std::function<Ring()>& read) {
   const std::lock_guard lock(mutex_);
+  Ring ring = read();
   if (next_.size() > kMost) next_.clear();
   if (!ring.next.owner.empty()) next_[ring.next.path] = ring.next;
-  heard_[ticket.text] = {std::move(ring), Clock::now()};
+  heard_[ticket.text] = {ring, Clock::now()};
+  return ring;
 }
 
 std::optional<Ring> Rings::take(const GroupId& ticket) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -36,7 +37,8 @@ Ring ring_from(std::string_view text);
 // Rings that were heard and that nobody has asked for. Thread-safe.
 class Rings {
  public:
-  void note(const GroupId& ticket, Ring ring);
+  // Whoever takes it waits until it is read.
+  Ring note(const GroupId& ticket, const std::function<Ring()>& read);
   // Nothing: there was none just now.
   std::optional<Ring> take(const GroupId& ticket);
   void forget(const GroupId& ticket);

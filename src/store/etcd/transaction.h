@@ -76,6 +76,8 @@ class EtcdTransaction final : public Transaction {
 
   // Reads the footprint. Throws.
   void begin(const Footprint& footprint);
+  // Time has passed since that. False: too much, or something of it is over.
+  bool resume();
 
   // False: something changed that was read; nothing was written. Throws Failure.
   bool commit();
@@ -109,6 +111,10 @@ class EtcdTransaction final : public Transaction {
   Token next_token() override;
   void put(const Lease& lease) override;
   void put(const Ticket& ticket) override;
+  void come_behind(const std::string& path, const std::optional<GroupId>& ahead) override {
+    joined_[path] = ahead;
+  }
+  void let_line_grow(const std::string& path) override { growing_.insert(path); }
   void put(const Answer& answer) override;
   void put(const Notice& notice) override;
   void erase(const Notice& notice) override;
@@ -147,6 +153,7 @@ class EtcdTransaction final : public Transaction {
   void load(Round& round);  // Runs it, and what it leads to.
   bool is_first_time(std::string what) { return loaded_.insert(std::move(what)).second; }
   void want_clock(Round& round);
+  void set_clock(WallTime stamp);
   void want_path(Round& round, const std::string& path);
   void want_leases_at(Round& round, const std::string& path);
   void want_scope(Round& round, const Scope& scope);
@@ -197,6 +204,7 @@ class EtcdTransaction final : public Transaction {
   bool execute(Changes& changes);
   void remember(const pb::TxnRequest& commit, std::chrono::nanoseconds sent);
   void leave_hints() const;
+  void keep_lines(Changes& changes);
   void write_others(Changes& changes);
   Ring ring_of(const GroupId& ticket);
 
@@ -235,7 +243,8 @@ class EtcdTransaction final : public Transaction {
   std::unordered_map<std::string, KnownLease> known_leases_;
   std::unordered_map<std::string, KnownTicket> known_tickets_;
   std::unordered_map<std::string, std::set<std::string>> names_at_;  // Of leases, by path.
-  std::unordered_map<std::string, std::size_t> held_;                // By owner's area: how many are stored.
+  std::unordered_map<std::string, std::int64_t> waits_at_;  // Keys of tickets at paths: their revisions.
+  std::unordered_map<std::string, std::size_t> held_;       // By owner's area: how many are stored.
   std::unordered_map<std::string, std::vector<std::pair<LeaseId, std::string>>> owned_;  // Which, with paths.
   std::vector<std::string> found_owners_;  // To load next: areas that are too large to be read at once.
   std::vector<std::string> found_paths_;   // To load next.
@@ -245,6 +254,8 @@ class EtcdTransaction final : public Transaction {
   // What the body changed, in order.
   std::vector<LeaseId> changed_leases_;
   std::vector<GroupId> changed_tickets_;
+  std::set<std::string> growing_;                         // Paths where more may wait than was read.
+  std::map<std::string, std::optional<GroupId>> joined_;  // Paths where it waits behind all, and behind whom.
   std::map<std::string, std::optional<std::string>> changed_values_;  // Keys: other records as JSON, or gone.
   std::set<std::string> changed_areas_;                               // Where one of these is gone.
   std::map<std::string, std::optional<Setting>> changed_settings_;

@@ -228,8 +228,10 @@ std::vector<Lease> Tables::leases_at(const Scope& scope) const {
 }
 
 std::vector<Ticket> Tables::tickets_at(const Scope& scope) const {
+  const auto ids = candidates(pending_by_path_, scope);
   std::vector<Ticket> found;
-  for (const GroupId& id : candidates(pending_by_path_, scope)) {
+  found.reserve(ids.size());  // A ticket is large to move.
+  for (const GroupId& id : ids) {
     const Ticket& ticket = tickets_.at(id);
     const auto touches = [&](const WantedPath& wanted) { return overlaps(wanted.scope(), scope); };
     if (std::ranges::any_of(ticket.request.paths, touches)) found.push_back(ticket);
