@@ -1,6 +1,7 @@
 #include "env/proc_liveness.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,20 +30,41 @@ Verdict judge_absent(pid_t pid) {
   return {Liveness::unknown, fmt::format("pid {} is hidden from this user", pid)};
 }
 
+// glibc 2.36 has pidfd_open, older ones do not. The descriptor is close-on-exec by itself.
+int open_pid(std::int64_t pid) {
+  return static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+}
+
+bool has_ended(const Descriptor& process) {
+  pollfd watched = {.fd = process.number(), .events = POLLIN, .revents = 0};
+  return ::poll(&watched, 1, 0) != 0;
+}
+
 }  // namespace
 
 Verdict ProcLiveness::look_at(const Process& process) {
   if (auto verdict = judge_place(process)) return *std::move(verdict);
-  return look_in_proc(process);
+  if (process.pid == ::getpid()) return look_in_proc(process);
+  const std::lock_guard lock(seen_mutex_);
+  Seen& seen = seen_[static_cast<std::size_t>(process.pid) % kSeenMost];
+  if (seen.process != process) {
+    seen = {.process = process};
+    return look_in_proc(process);
+  }
+  if (seen.end.is_open() && !has_ended(seen.end)) return seen.verdict;
+  // Opened by pid, and before the look: who is seen alive then is the one we opened.
+  seen.end = Descriptor(open_pid(process.pid));
+  seen.verdict = look_in_proc(process);
+  if (seen.verdict.liveness != Liveness::alive) seen.end = Descriptor();
+  return seen.verdict;
 }
 
 int ProcLiveness::watch(const Process& process) {
   if (judge_place(process)) return -1;
-  // glibc 2.36 has pidfd_open, older ones do not. The descriptor is close-on-exec by itself.
-  const auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process.pid), 0));
+  const int descriptor = open_pid(process.pid);
   if (descriptor < 0) return -1;
   // It was opened by pid. The process was there before that and still is, so it is the one we opened.
-  if (look_in_proc(process).liveness == Liveness::alive) return descriptor;
+  if (look_at(process).liveness == Liveness::alive) return descriptor;
   ::close(descriptor);
   return -1;
 }

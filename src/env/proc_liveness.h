@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <mutex>
 
 #include "env/liveness.h"
 #include "env/machine.h"
 #include "env/processes.h"
+#include "util/descriptor.h"
 
 namespace leasehold {
 
@@ -19,6 +21,14 @@ class ProcLiveness final : public LivenessProbe {
   int watch(const Process& process) override;
 
  private:
+  // Who is looked at again and again is watched: asking the descriptor costs a fraction of a look into /proc.
+  struct Seen {
+    Process process = {};
+    Verdict verdict = {};
+    Descriptor end = Descriptor();  // Readable when the verdict does not hold any more. Closed: always look.
+  };
+  static constexpr std::size_t kSeenMost = 64;
+
   // What follows from where the process runs. Nothing: here, so its pid means something.
   std::optional<Verdict> judge_place(const Process& process) const;
   Verdict look_in_proc(const Process& process);
@@ -28,6 +38,8 @@ class ProcLiveness final : public LivenessProbe {
   ProcFolder proc_;
   std::mutex mutex_;
   ProcessStat own_;  // Of this process, once it was looked at. It does not end before the one who asks.
+  std::mutex seen_mutex_;
+  std::array<Seen, kSeenMost> seen_;  // Each in its pid's place, until another one is looked at that has it.
 };
 
 }  // namespace leasehold

@@ -262,7 +262,7 @@ TEST_F(ProcLivenessReal, AProcessWhoseFirstThreadEndedIsAlive) {
   // Not by process_with_pid, so that this test has one reason to fail.
   const Process process = identity(machine_, ProcFolder().stat(child.pid()).value()).value();
 
-  EXPECT_EQ(look_at(process).liveness, Liveness::alive);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(look_at(process).liveness, Liveness::alive);
 
   child.kill();
   child.wait();
@@ -292,6 +292,29 @@ int next_descriptor() {
 }
 
 constexpr int kPatience = 30'000;  // Only a failing test waits that long.
+
+TEST_F(ProcLivenessReal, WhoIsLookedAtOftenIsSeenToEnd) {
+  Child child(Child::rest);
+  const Process process = describe(child);
+  const int next = next_descriptor();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(look_at(process).liveness, Liveness::alive);
+    EXPECT_EQ(next_descriptor(), i == 0 ? next : next + 1) << "one descriptor, from the second look on";
+  }
+  Process later = process;
+  later.start_time += 1;
+  EXPECT_EQ(look_at(later).liveness, Liveness::dead) << "another process that has its pid";
+  EXPECT_EQ(look_at(process).liveness, Liveness::alive);
+  EXPECT_EQ(look_at(process).liveness, Liveness::alive);
+
+  child.kill();
+  child.wait();
+  EXPECT_TRUE(look_at(process).evidence.ends_with(" has ended")) << look_at(process).evidence;
+  EXPECT_EQ(next_descriptor(), next);
+
+  child.reap();
+  EXPECT_EQ(look_at(process).liveness, Liveness::dead);
+}
 
 TEST_F(ProcLivenessReal, AWatchIsReadableOnceTheProcessIsKilledAndNotBefore) {
   const Child child(Child::rest);

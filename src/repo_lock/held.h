@@ -10,7 +10,7 @@ namespace leasehold {
 // What a guard knows of its lock.
 struct RepoLockGuard::Held {
   std::string folder;
-  repo_lock::Descriptor file;  // Kept open: so no other file can get its number, and be taken for ours.
+  Descriptor file;  // Kept open: so no other file can get its number, and be taken for ours.
   std::uint64_t generation = 0;
   bool was_waited_for = false;  // An unlock failed already: nobody waits for it a second time unasked.
 

@@ -20,7 +20,6 @@ namespace leasehold {
 namespace {
 
 using namespace std::chrono_literals;
-using repo_lock::Descriptor;
 using repo_lock::Found;
 using repo_lock::GuardFile;
 using repo_lock::RepoFolder;

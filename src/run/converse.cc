@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "util/descriptor.h"
 #include "util/read_file.h"
 
 namespace leasehold {
@@ -23,27 +24,13 @@ std::unexpected<Error> cannot_run(const std::string& program, int error) {
   return fail(Code::unavailable, fmt::format("Cannot run {}: {}.", program, std::strerror(error)));
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 // A file without a name: neither side waits for the other, as with pipes.
 Descriptor sheet() { return Descriptor(::memfd_create("lease", MFD_CLOEXEC)); }
 
 std::string text_of(const Descriptor& file) {
   constexpr std::size_t kBytesMax = std::size_t{1} << 20;
-  ::lseek(file.get(), 0, SEEK_SET);
-  return read_to_end(file.get(), kBytesMax).value_or("");
+  ::lseek(file.number(), 0, SEEK_SET);
+  return read_to_end(file.number(), kBytesMax).value_or("");
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -66,7 +53,7 @@ std::vector<std::string> environment_without(const std::vector<std::string>& nam
 // False: it did not end in time.
 bool ends_within(pid_t child, Duration patience) {
   const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  pollfd end = {.fd = process.get(), .events = POLLIN, .revents = 0};
+  pollfd end = {.fd = process.number(), .events = POLLIN, .revents = 0};
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(patience);
   return ::poll(&end, 1, static_cast<int>(limit.count())) > 0;
 }
@@ -79,15 +66,15 @@ Result<Said> converse(const Conversation& conversation) {
   const Descriptor out = sheet();
   const Descriptor err = sheet();
   const auto size = static_cast<ssize_t>(conversation.input.size());
-  if (::write(in.get(), conversation.input.data(), conversation.input.size()) != size)
+  if (::write(in.number(), conversation.input.data(), conversation.input.size()) != size)
     return cannot_run(program, errno);
-  ::lseek(in.get(), 0, SEEK_SET);
+  ::lseek(in.number(), 0, SEEK_SET);
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in.get(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err.get(), STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, in.number(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out.number(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err.number(), STDERR_FILENO);
   if (!conversation.folder.empty())
     posix_spawn_file_actions_addchdir_np(&actions, conversation.folder.c_str());
   posix_spawnattr_t attributes;

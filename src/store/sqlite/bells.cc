@@ -144,16 +144,11 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) const {
 void Bells::ring(const GroupId& ticket) const {
   if (!is_file_name(ticket.text)) return;
   const std::string path = pipe_of(folder_, ticket);
-  const int heard = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-  if (heard < 0) {
-    if (errno == ENXIO) remove_deserted(path);
-    return;
-  }
-  // Written as one who could read it, too: a listener that leaves meanwhile would have us killed (SIGPIPE).
+  // Open for both: a listener that leaves meanwhile would have us killed (SIGPIPE).
   const int fd = open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-  close(heard);
   if (fd < 0) return;
   [[maybe_unused]] const auto written = write(fd, "!", 1);
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(path.c_str());
   close(fd);
 }
 

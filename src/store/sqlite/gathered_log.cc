@@ -9,9 +9,8 @@ namespace {
 
 // A frame: its header, then a page (https://www.sqlite.org/fileformat2.html#walformat).
 constexpr int kHeaderBytes = 24;
-// SQLite's own file system takes less than 128 KiB at once; a frame more must fit.
-constexpr std::size_t kPageBytesMax = 65'536;
-constexpr std::size_t kMostBytes = 60'000;
+// SQLite's own file system takes less than 128 KiB at once.
+constexpr std::size_t kMostBytes = 131'071;
 
 // SQLite's methods get the file and nothing else.
 thread_local GatheredLog* current = nullptr;
@@ -46,7 +45,7 @@ GatheredLog::GatheredLog(sqlite3_file* log, std::string& buffer) : log_(log), ga
   };
   gathered_.clear();
   // Here it may throw; not in the middle of SQLite.
-  gathered_.reserve(kMostBytes + kHeaderBytes + kPageBytesMax);
+  gathered_.reserve(kMostBytes);
   current = this;
   log_->pMethods = &ours_;
 }
@@ -66,7 +65,8 @@ int GatheredLog::write(const char* data, int size, sqlite3_int64 offset) {
     gathered_ += bytes;
     awaits_page_ = false;
     is_done_ = is_last_;
-    return is_done_ || gathered_.size() >= kMostBytes ? flush() : SQLITE_OK;
+    const bool is_full = gathered_.size() + kHeaderBytes + bytes.size() > kMostBytes;
+    return is_done_ || is_full ? flush() : SQLITE_OK;
   }
   const bool is_header = size == kHeaderBytes;
   if (!follows || !is_header) {

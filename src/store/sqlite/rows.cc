@@ -84,15 +84,16 @@ AcquireRequest parse_request(std::string_view text) {
 }
 
 // Whoever gives back, or comes, reads all who wait in line, and again the next time.
+constexpr std::size_t kRequestsMax = 1'024;
+constexpr std::size_t kRequestBytesMax = 4'096;
+thread_local std::unordered_map<std::string, AcquireRequest> known_requests;
+
 AcquireRequest request(std::string_view text) {
-  constexpr std::size_t kRequestsMax = 1'024;
-  constexpr std::size_t kBytesMax = 4'096;
-  thread_local std::unordered_map<std::string, AcquireRequest> known;
-  if (text.size() > kBytesMax) return parse_request(text);
   const std::string key(text);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  if (known.size() == kRequestsMax) known.clear();
-  return known.emplace(key, parse_request(text)).first->second;
+  if (const auto found = known_requests.find(key); found != known_requests.end()) return found->second;
+  AcquireRequest parsed = parse_request(text);
+  note_request(key, parsed);
+  return parsed;
 }
 
 std::uint64_t sequence_from(std::string_view text) {
@@ -140,6 +141,12 @@ Lease read_lease(Query& row, const std::string& workspace) {
   lease.rule = string(row);
   lease.attended = flag(row);
   return lease;
+}
+
+void note_request(const std::string& text, const AcquireRequest& request) {
+  if (text.size() > kRequestBytesMax) return;
+  if (known_requests.size() == kRequestsMax) known_requests.clear();
+  known_requests.emplace(text, request);
 }
 
 Ticket read_ticket(Query& row, const std::string& workspace) {

@@ -31,6 +31,8 @@ namespace leasehold::sqlite {
 // All throw Failure for a row that cannot be a record.
 Lease read_lease(Query& row, const std::string& workspace);
 Ticket read_ticket(Query& row, const std::string& workspace);
+// This thread need not parse it then.
+void note_request(const std::string& text, const AcquireRequest& request);
 Event read_event(Query& row);
 Notice read_notice(Query& row);
 Answer read_answer(Query& row);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -92,14 +93,14 @@ class SqliteTransaction final : public Transaction {
   void write(const Lease& lease, const char* sql);
   Ending ending_of(const Lease& lease) const;
   Term term_of(const Lease& lease) const;
-  void write(const Ticket& ticket, const char* sql);
+  void write(const Ticket& ticket, std::string_view request, const char* sql);
   void write_count(const Owner& owner, std::int64_t change);
   std::vector<std::string> agents_in(const std::string& session_id);
   // Of the session, or of one agent in it.
   std::optional<Lease> newest_at(const std::string& path, const std::string& session_id,
                                  const std::optional<std::string>& agent_id);
   bool insert(const Ticket& ticket);
-  void update(const Ticket& ticket);
+  void update(const Ticket& before, const Ticket& ticket);
   void add_paths(const Ticket& ticket);
   void remove_paths(const Ticket& ticket);
   std::int64_t unix_seconds(Time time) const;

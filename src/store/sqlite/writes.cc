@@ -180,7 +180,7 @@ void SqliteTransaction::put(const Ticket& ticket) {
   } else {
     const std::optional<Ticket> before = this->ticket(ticket.id);
     if (!before) throw_corrupt("the id of another workspace's ticket");
-    update(ticket);
+    update(*before, ticket);
     if (before->status != ticket.status || before->request.paths != ticket.request.paths) {
       remove_paths(*before);
       add_paths(ticket);
@@ -190,25 +190,34 @@ void SqliteTransaction::put(const Ticket& ticket) {
 }
 
 bool SqliteTransaction::insert(const Ticket& ticket) {
-  write(ticket,
+  const std::string request = to_json(ticket.request);
+  write(ticket, request,
         "INSERT INTO tickets (id, workspace, agent_id, session_id, pr_id, request, sequence, arrival_ns,"
         " order_ns, upgrade, wait_until_ns, proven_until_ns, deadline_ns, status, ended_by, ended_ns, leases,"
         " token) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
         " ON CONFLICT(id) DO NOTHING");
+  // Whoever waits reads it again when it is told.
+  note_request(request, ticket.request);
   return connection_.changes() == 1;
 }
 
-void SqliteTransaction::update(const Ticket& ticket) {
-  write(ticket,
+void SqliteTransaction::update(const Ticket& before, const Ticket& ticket) {
+  if (before.request == ticket.request) {
+    return write(
+        ticket, "",
+        "UPDATE tickets SET sequence = ?7, arrival_ns = ?8, order_ns = ?9, upgrade = ?10,"
+        " wait_until_ns = ?11, proven_until_ns = ?12, deadline_ns = ?13, status = ?14, ended_by = ?15,"
+        " ended_ns = ?16, leases = ?17, token = ?18 WHERE id = ?1 AND workspace = ?2");
+  }
+  write(ticket, to_json(ticket.request),
         "UPDATE tickets SET agent_id = ?3, session_id = ?4, pr_id = ?5, request = ?6, sequence = ?7,"
         " arrival_ns = ?8, order_ns = ?9, upgrade = ?10, wait_until_ns = ?11, proven_until_ns = ?12,"
         " deadline_ns = ?13, status = ?14, ended_by = ?15, ended_ns = ?16, leases = ?17, token = ?18"
         " WHERE id = ?1 AND workspace = ?2");
 }
 
-void SqliteTransaction::write(const Ticket& ticket, const char* sql) {
+void SqliteTransaction::write(const Ticket& ticket, std::string_view request, const char* sql) {
   const Holder& holder = ticket.request.caller.holder;
-  const std::string request = to_json(ticket.request);
   const std::string leases = to_column(ticket.leases);
   connection_.query(sql)
       .bind_all(ticket.id.text, alias_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id, request,
