@@ -19,19 +19,13 @@ std::string event_text(std::uint64_t id, std::string_view type, const boost::jso
   return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", id, type, boost::json::serialize(data));
 }
 
-struct Heard {
-  std::string text;
-  std::uint64_t latest = 0;
-  std::optional<Error> error;
-};
-
 // All that is held, and where history stands then. Asked in this order, so that nothing falls in between.
-Heard snapshot(LeaseManager& manager) {
+Result<std::unique_ptr<Snapshot>> take_snapshot(LeaseManager& manager) {
   const auto latest = manager.latest_event();
-  if (!latest) return {.text = {}, .error = latest.error()};
-  const auto board = manager.board();
-  if (!board) return {.text = {}, .error = board.error()};
-  return {.text = event_text(*latest, "snapshot", board_json(*board)), .latest = *latest, .error = {}};
+  if (!latest) return fail(latest.error());
+  auto board = manager.board();
+  if (!board) return fail(board.error());
+  return std::make_unique<Snapshot>(*latest, *std::move(board));
 }
 
 // Whether something that came behind `after` may be forgotten already, or `after` never was.
@@ -44,38 +38,45 @@ Result<bool> has_gap(LeaseManager& manager, std::uint64_t after) {
   return after > *latest || (!oldest->empty() && oldest->front().sequence > after);
 }
 
-Heard begin(LeaseManager& manager, const EventStream& from) {
-  if (!from.is_resumed) return snapshot(manager);
-  const auto gap = has_gap(manager, from.after);
-  if (!gap) return {.text = {}, .error = gap.error()};
-  return *gap ? snapshot(manager) : Heard{.text = {}, .latest = from.after, .error = {}};
-}
-
-Heard hear(LeaseManager& manager, std::uint64_t after) {
-  const auto events = manager.events(after);
-  if (!events) return {.text = {}, .latest = after, .error = events.error()};
-  Heard heard = {.text = {}, .latest = after, .error = {}};
-  for (const Event& event : *events) {
-    heard.text += event_text(event.sequence, word(event.type), event_json(event));
-    heard.latest = event.sequence;
-  }
-  return heard;
-}
-
 }  // namespace
+
+Result<void> EventTeller::begin() {
+  if (from_.is_resumed) {
+    const auto gap = has_gap(*manager_, from_.after);
+    if (!gap) return fail(gap.error());
+    if (!*gap) return {};
+  }
+  auto snapshot = take_snapshot(*manager_);
+  if (!snapshot) return fail(snapshot.error());
+  snapshot_ = *std::move(snapshot);
+  from_.after = snapshot_->latest();
+  return {};
+}
+
+// What can be told now. Nothing can while the store cannot be asked: it is asked again.
+std::string EventTeller::hear() {
+  if (!began_) began_ = begin().has_value();
+  if (snapshot_) {
+    std::string piece = snapshot_->next_piece();
+    if (snapshot_->is_told()) snapshot_.reset();
+    return piece;
+  }
+  std::string text;
+  if (!began_) return text;
+  for (const Event& event : manager_->events(from_.after).value_or(std::vector<Event>())) {
+    text += event_text(event.sequence, word(event.type), event_json(event));
+    from_.after = event.sequence;
+  }
+  return text;
+}
 
 asio::awaitable<bool> EventTeller::next(int socket, std::string& text) {
   const std::uint64_t before = server_.batches;
-  Heard heard;
-  Task job = [&heard, this] { heard = began_ ? hear(*manager_, from_.after) : begin(*manager_, from_); };
+  if (snapshot_ && snapshot_->is_overdue()) co_return false;
+  Task job = [&text, this] { text = hear(); };
   // A snapshot has all there is.
-  co_await run_on(began_ ? server_.reader : server_.lister, job);
+  co_await run_on(began_ && !snapshot_ ? server_.reader : server_.lister, job);
   const auto now = std::chrono::steady_clock::now();
-  if (!heard.error) {
-    began_ = true;
-    from_.after = heard.latest;
-  }
-  text = heard.text;
   if (text.empty() && now - last_said_ >= kComment) text = ": still here\n\n";
   if (!text.empty()) {
     last_said_ = now;

@@ -208,17 +208,18 @@ object check_json(const CheckAnswer& answer, const Moment& at) {
           {"notices", notices_json(answer.notices)}};
 }
 
+object row_json(const BoardRow& row, const Moment& at) {
+  object lease = lease_json(row.lease, at);
+  lease["verdict"] = verdict_json(row.verdict);
+  lease["live"] = row.live;
+  return lease;
+}
+
 object board_json(const Board& board) {
-  const Moment at = {board.now, board.wall};
   object result;
   add_wall(result, "at", board.wall);
   array rows;
-  for (const BoardRow& row : board.rows) {
-    object lease = lease_json(row.lease, at);
-    lease["verdict"] = verdict_json(row.verdict);
-    lease["live"] = row.live;
-    rows.push_back(std::move(lease));
-  }
+  for (const BoardRow& row : board.rows) rows.push_back(row_json(row, {board.now, board.wall}));
   result["leases"] = std::move(rows);
   return result;
 }

@@ -21,6 +21,7 @@ boost::json::object event_json(const Event& event);
 boost::json::object acquire_json(const AcquireAnswer& answer, const Moment& at);
 boost::json::object outcomes_json(const Outcomes& outcomes, const Moment& at);
 boost::json::object check_json(const CheckAnswer& answer, const Moment& at);
+boost::json::object row_json(const BoardRow& row, const Moment& at);
 boost::json::object board_json(const Board& board);
 
 // A moment of the store's; kForever is null.
