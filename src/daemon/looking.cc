@@ -149,15 +149,21 @@ Work pairs(Exchange& exchange) {
   return answer_with(json_response(200, {{"pairs", std::move(all)}}));
 }
 
+// Each step of these commits by itself, so that others get their turn.
+Work in_steps(Work work) {
+  work.sleeps = true;
+  return work;
+}
+
 Work sweep(Exchange& exchange) {
-  return ask(
+  return in_steps(ask(
       exchange,
       [dead = is_set(exchange.request, "dead_owners")](LeaseManager& manager) { return manager.sweep(dead); },
-      swept_response);
+      swept_response));
 }
 
 Work cleanup(Exchange& exchange) {
-  return ask(exchange, [](LeaseManager& manager) { return manager.cleanup(); }, swept_response);
+  return in_steps(ask(exchange, [](LeaseManager& manager) { return manager.cleanup(); }, swept_response));
 }
 
 Work examine(Exchange& exchange) {

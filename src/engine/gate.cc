@@ -63,7 +63,8 @@ bool is_named_now(const Lease& lease, const AcquireRequest& request) {
 
 // Whether writing a file is a reason to write to the store: once in half a term, and when a turn begins.
 bool wants_refresh(const Lease& lease, const AcquireRequest& request, Time now) {
-  return lease.expires_at - now <= lease.ttl / 2 || lease.idle_at || (request.attended && !lease.attended) ||
+  const bool is_half_over = lease.expires_at != kForever && lease.expires_at - now <= lease.ttl / 2;
+  return is_half_over || lease.idle_at || (request.attended && !lease.attended) ||
          is_named_now(lease, request);
 }
 

@@ -31,7 +31,7 @@ Lease give_again(Ledger& ledger, const AcquireRequest& request, const WantedPath
   lease.idle_at.reset();
   lease.last_heartbeat_at = now;
   if (was_cut_short) lease.expires_at = std::max(lease.expires_at, end_of_term(lease, now));
-  if (now + *request.ttl > lease.expires_at) {
+  if (end_of_term(*request.ttl, now) > lease.expires_at) {
     lease.ttl = *request.ttl;
     lease.expires_at = end_of_term(lease, now);
   }

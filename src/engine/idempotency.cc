@@ -7,6 +7,7 @@
 
 #include "engine/grant.h"
 #include "engine/live.h"
+#include "leasehold/until_released.h"
 #include "util/stable_hash.h"
 #include "util/utf8.h"
 
@@ -98,11 +99,13 @@ void remember_grant(Transaction& transaction, const AcquireRequest& request,
 void remember(Transaction& transaction, const Context& context, const AcquireRequest& request,
               bool ttl_clamped, const Decision& decision) {
   if (request.idempotency_key.empty() || std::holds_alternative<Refused>(decision)) return;
+  // It stays as long as its leases do, and so as long as one that has no end.
+  const Duration term = *request.ttl == kUntilReleased ? Duration::zero() : *request.ttl;
   Answer answer = {.owner = request.caller.holder.owner,
                    .key = request.idempotency_key,
                    .request_hash = hash_of(request),
                    .ttl_clamped = ttl_clamped,
-                   .drop_at = transaction.now() + *request.ttl + context.policy.answer_life};
+                   .drop_at = transaction.now() + term + context.policy.answer_life};
   if (const auto* granted = std::get_if<Granted>(&decision)) {
     answer.group_id = granted->group_id;
     for (const Lease& lease : granted->leases) answer.leases.push_back(lease.id);

@@ -41,9 +41,11 @@ EndCause lapse(const Ticket& ticket, Time now, const Context& context) {
   return proven ? EndCause::none : EndCause::owner_dead;
 }
 
+Time end_of_term(Duration ttl, Time now) { return ttl == kUntilReleased ? kForever : Time(now + ttl); }
+
 Time end_of_term(const Lease& lease, Time now) {
-  return std::min({lease.ttl == kUntilReleased ? kForever : Time(now + lease.ttl),
-                   lease.recalled_at.value_or(kForever), lease.idle_at.value_or(kForever)});
+  return std::min(
+      {end_of_term(lease.ttl, now), lease.recalled_at.value_or(kForever), lease.idle_at.value_or(kForever)});
 }
 
 bool awaits_its_owner(const Lease& lease) { return lease.expires_at < end_of_term(lease, lease.acquired_at); }

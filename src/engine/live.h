@@ -30,6 +30,8 @@ Time attendance_end(const Lease& lease, Time now, const Policy& policy);
 // Where a term that starts now ends: after the lease's ttl, when it is asked back, or when it has been idle
 // for too long.
 Time end_of_term(const Lease& lease, Time now);
+// After so long a time.
+Time end_of_term(Duration ttl, Time now);
 
 // Granted to a waiter that nobody could see, which has not come for it yet: until it does, the lease lasts
 // only as long as a silent waiter counts.

@@ -7,6 +7,8 @@
 // that its owner already has.
 #pragma once
 
+#include <string_view>
+
 #include "engine/policy.h"
 #include "store/records.h"
 
@@ -16,10 +18,14 @@ struct Rank {
   bool upgrade = false;
   Time order;
   Token sequence;
+  std::string_view id = {};  // Of those who came behind somebody at one moment, two may have one sequence.
 };
 
-// A ticket's place. Only `upgrade` can change while it waits: who has lost the shared lease upgrades nothing.
-inline Rank rank_of(const Ticket& ticket, bool upgrade) { return {upgrade, ticket.order, ticket.sequence}; }
+// A ticket's place, valid as long as the ticket. Only `upgrade` can change while it waits: who has lost the
+// shared lease upgrades nothing.
+inline Rank rank_of(const Ticket& ticket, bool upgrade) {
+  return {upgrade, ticket.order, ticket.sequence, ticket.id.text};
+}
 
 // The place of a request that arrives now. It has no sequence yet: it is behind all its equals.
 inline Rank rank_at_arrival(int priority, bool upgrade, Time now, const Policy& policy) {
@@ -29,7 +35,8 @@ inline Rank rank_at_arrival(int priority, bool upgrade, Time now, const Policy& 
 inline bool before(const Rank& a, const Rank& b) {
   if (a.upgrade != b.upgrade) return a.upgrade;
   if (a.order != b.order) return a.order < b.order;
-  return a.sequence < b.sequence;
+  if (a.sequence != b.sequence) return a.sequence < b.sequence;
+  return a.id < b.id;
 }
 
 }  // namespace leasehold

@@ -107,8 +107,14 @@ Waiter::Waiter(LeaseManager& manager, Caller caller, GroupId ticket)
 void Waiter::look() {
   before_ = {.attempts = attempts_, .counted = counted_, .queued = queued_, .told = told_.size()};
   if (queued_) {
-    if (!bell_ && !listen()) return;
-    if (!waits_on()) wait_on(manager_.poll(request_.caller, ticket_));
+    if (!bell_) {
+      if (auto heard = listen(); !heard) return wait_on(fail(heard.error()));
+    }
+    const bool rang = has_rung();
+    if (!rang && waits_on()) return;
+    unseen_ = 0;
+    wait_on(manager_.poll(request_.caller, ticket_));
+    if (rang && hears_bell_ && !answer_) listen_anew();
   } else if (attempts_ == 0) {
     begin();
   } else {
@@ -121,17 +127,14 @@ bool Waiter::has_rung() const {
   return ::poll(&bell, 1, 0) > 0;
 }
 
-// Whoever stands far behind shows most of the times only that it is there: to look reads the whole queue. But
-// who was rung has got it, and is not to write first.
+// Whoever stands far behind shows most of the times only that it is there: to look reads the whole queue.
+// (Who was rung has got it, and is not to write first.)
 bool Waiter::waits_on() {
-  if (has_rung() || is_in_front(last_) || unseen_ == kUnseenMost ||
-      !manager_.waits_on(request_.caller, ticket_)) {
-    unseen_ = 0;
-    return false;
-  }
+  if (is_in_front(last_) || unseen_ == kUnseenMost) return false;
+  if (!manager_.waits_on(request_.caller, ticket_)) return false;
   ++unseen_;
   hears_bell_ = true;
-  const auto left = std::chrono::ceil<Duration>(patience_ - std::chrono::steady_clock::now());
+  const auto left = std::chrono::ceil<Duration>(*patience_ - std::chrono::steady_clock::now());
   pause_ = std::clamp(out_of_step(safety_poll(last_.position), manager_.environment_.random), Duration(1),
                       std::max(left, Duration(1)));
   return true;
@@ -152,20 +155,24 @@ void Waiter::begin() {
   if (until_ == Until::decided && request_.wait) {
     if (const auto& self = manager_.options_.own_process; self && !request_.waiter) request_.waiter = self();
     // Opened before the ticket exists, so that no ring is missed.
-    if (!listen()) return;
+    if (auto heard = listen(); !heard) return finish(fail(heard.error()));
   }
   attempt();
 }
 
-// False: it cannot be heard, and that is the answer.
-bool Waiter::listen() {
+Result<void> Waiter::listen() {
   auto bell = manager_.store_.listen(ticket_);
-  if (bell) {
-    bell_ = std::move(*bell);
-  } else {
-    finish(fail(bell.error()));
-  }
-  return bell.has_value();
+  if (!bell) return fail(bell.error());
+  bell_ = std::move(*bell);
+  return {};
+}
+
+// It was rung before it looked, and waits all the same: a store rings when it could not listen for a while. A
+// bell stays rung, and whoever sleeps on that one would look without a pause.
+void Waiter::listen_anew() {
+  bell_.reset();
+  hears_bell_ = listen() && !has_rung();
+  if (hears_bell_) pause_ = Duration::zero();  // It may have rung in between.
 }
 
 // As often as the profile says, as long as trying again may help.
@@ -192,7 +199,7 @@ void Waiter::settle(Result<AcquireAnswer> answer) {
   if (queued->ticket == ticket_) return wait_on(std::move(answer));
   // It waited before, by an earlier try under the same idempotency key.
   ticket_ = queued->ticket;
-  if (!listen()) return;
+  if (auto heard = listen(); !heard) return finish(fail(heard.error()));
   wait_on(std::move(answer));
   pause_ = Duration::zero();  // It may have rung before anybody listened.
 }
@@ -213,9 +220,9 @@ void Waiter::wait_on(Result<AcquireAnswer> answer) {
     pause_ = time_to_next_look(*queued, manager_.environment_.random);
     last_ = *queued;
     if (is_in_front(*queued)) watch_ = Watch(manager_.environment_.liveness, queued->blocked);
-  } else if (!may_pass(answer.error().code)) {
+  } else if (!may_pass(answer.error().code) || !patience_) {
     finish(std::move(answer));
-  } else if (std::chrono::steady_clock::now() >= patience_) {
+  } else if (std::chrono::steady_clock::now() >= *patience_) {
     // Perhaps the store hears this. Else the wait ends there by its time.
     std::ignore = manager_.cancel(request_.caller, ticket_);
     finish(std::move(answer));

@@ -75,7 +75,8 @@ class Waiter {
 
  private:
   void begin();
-  bool listen();
+  Result<void> listen();
+  void listen_anew();
   bool waits_on();
   bool has_rung() const;
   void attempt();
@@ -110,7 +111,8 @@ class Waiter {
   std::vector<Notice> told_;  // By any of the answers on the way.
   std::chrono::steady_clock::time_point began_;
   Duration waited_{};
-  std::chrono::steady_clock::time_point patience_;  // When to stop asking a store that does not answer.
+  // When to stop asking a store that does not answer. Nothing: at once; whoever asked does so again.
+  std::optional<std::chrono::steady_clock::time_point> patience_;
 };
 
 // Sleeps and looks until there is an answer, or until `cancelled` becomes readable and the wait was given up.

@@ -2,6 +2,7 @@
 #include "manager/waiter.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <set>
 
@@ -84,6 +85,47 @@ TEST_F(Glancing, LeavesNoticesToTheNextLook) {
   bob_waits->look();
   ASSERT_TRUE(bob_waits->answer());
   EXPECT_EQ((*bob_waits->answer())->notices.size(), 1U);
+}
+
+bool can_be_read(const std::vector<int>& fds) {
+  std::vector<pollfd> all;
+  for (const int fd : fds) all.push_back({fd, POLLIN, 0});
+  return ::poll(all.data(), all.size(), 0) > 0;
+}
+
+// As a store does that could not listen for a while: something may have been missed.
+TEST_F(Glancing, WhoWasRungForNothingSleepsAgain) {
+  const GroupId ticket = std::get<Queued>(bob_waits->standing().decision).ticket;
+  ASSERT_TRUE(store.transact({.workspace = kWorkspace}, [&](Transaction& transaction) -> Result<void> {
+    transaction.ring(ticket);
+    return {};
+  }));
+  ASSERT_TRUE(can_be_read(bob_waits->pause().fds));
+
+  bob_waits->look();
+  EXPECT_EQ(bob_waits->pause().at_most, Duration::zero()) << "it may have been rung meanwhile";
+  bob_waits->look();
+
+  EXPECT_GT(bob_waits->pause().at_most, Duration::zero());
+  EXPECT_FALSE(can_be_read(bob_waits->pause().fds));
+  EXPECT_FALSE(bob_waits->answer());
+  release();
+  EXPECT_TRUE(can_be_read(bob_waits->pause().fds)) << "it is heard all the same";
+}
+
+// One call of several by which somebody asks after its place.
+TEST_F(Glancing, AskingAfterATicketInVainKeepsItsPlace) {
+  Waiter asks(manager, caller(bob()), std::get<Queued>(bob_waits->standing().decision).ticket);
+  store.lose_commits(1);
+
+  asks.look();
+
+  ASSERT_TRUE(asks.answer());
+  EXPECT_EQ(asks.take_answer().error().code, Code::outcome_unknown);
+  release();
+  bob_waits->look();
+  ASSERT_TRUE(bob_waits->answer());
+  EXPECT_TRUE(std::holds_alternative<Granted>((*bob_waits->answer())->decision));
 }
 
 // Forty who came together for one path, and one who holds it for a second.

@@ -181,6 +181,12 @@ void Bells::hear(ReplyView message) {
   if (kind == "subscribe") {
     heard_.insert(channel);
     confirmed_.notify_all();
+  } else if (kind == "unsubscribe") {
+    // It may have been confirmed when nobody wanted it any more, and been taken for heard by the next one.
+    heard_.erase(channel);
+    if (!listeners_.contains(channel)) return;
+    to_open_.insert(channel);
+    wake();
   } else if (kind == "message") {
     const auto found = listeners_.find(channel);
     if (found == listeners_.end()) return;

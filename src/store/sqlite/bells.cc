@@ -38,15 +38,9 @@ bool is_at(const std::string& path, int fd) {
   return stat(path.c_str(), &there) == 0 && fstat(fd, &here) == 0 && there.st_ino == here.st_ino;
 }
 
-// A listener that was killed left its pipe behind. Locked as the last listener does it, so that whoever
-// starts to listen just now notices and makes a new one.
-void remove_deserted(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return;
-  if (flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(path.c_str());
-  close(fd);
-}
-
+// The last one takes the pipe along. Also for one who does not listen: then there may have been nobody,
+// because a listener that was killed left its pipe behind. Locked first, so that whoever starts to listen
+// just now notices and makes a new one.
 void leave(const Pipe& pipe) {
   if (flock(pipe.fd, LOCK_EX | LOCK_NB) == 0 && is_at(pipe.path, pipe.fd)) unlink(pipe.path.c_str());
   close(pipe.fd);
@@ -148,14 +142,15 @@ void Bells::ring(const GroupId& ticket) const {
   const int fd = open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return;
   [[maybe_unused]] const auto written = write(fd, "!", 1);
-  if (flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(path.c_str());
-  close(fd);
+  leave({path, fd});
 }
 
 void Bells::clear() const {
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, gone)) {
-    if (entry.is_fifo(gone)) remove_deserted(entry.path());
+    if (!entry.is_fifo(gone)) continue;
+    const int fd = open(entry.path().c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0) leave({entry.path(), fd});
   }
 }
 
