@@ -3,12 +3,18 @@
 #include <fmt/format.h>
 
 #include "cli/render_text.h"
+#include "cli/when.h"
 #include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {
 
 constexpr std::int64_t kTokenMax = (std::int64_t{1} << 53) - 1;
+
+// For what was done to `lease`. That is told also if the store cannot be asked once more: it was just now.
+Moment moment_of(Call& call, const Lease& lease) {
+  return call.moment(lease.path).value_or(Moment{lease.updated_at, wall_now()});
+}
 
 }  // namespace
 
@@ -22,7 +28,9 @@ Result<int> answer(Call& call, const AcquireRequest& request, AcquireAnswer answ
   auto status = refused == nullptr ? Result<int>(0) : call.exit_status(refused->code);
   if (!status) return status;
   if (call.out().json()) {
-    const auto at = call.moment(request.paths.front().path);
+    const auto* granted = std::get_if<Granted>(&answer.decision);
+    const auto at = granted != nullptr ? moment_of(call, granted->leases.front())
+                                       : call.moment(request.paths.front().path);
     if (!at) return fail(at.error());
     auto document = acquire_json(answer, *at);
     // As it is, also where the user chose it.
@@ -49,11 +57,8 @@ Result<int> answer(Call& call, const Outcomes& outcomes, std::string_view done) 
   }
   if (call.out().json()) {
     Moment at;
-    if (!outcomes.outcomes.empty() && outcomes.outcomes.front().lease) {
-      auto moment = call.moment(outcomes.outcomes.front().lease->path);
-      if (!moment) return fail(moment.error());
-      at = *moment;
-    }
+    if (!outcomes.outcomes.empty() && outcomes.outcomes.front().lease)
+      at = moment_of(call, *outcomes.outcomes.front().lease);
     call.out().document(outcomes_json(outcomes, at));
     return status;
   }

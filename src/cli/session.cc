@@ -68,6 +68,12 @@ Result<int> restore(Call& call, Client& client, const std::string& session_id) {
   AcquireRequest as = {.caller = call.caller(true), .reason = "restored"};
   as.caller.holder.owner.session_id = session_id;
   if (const char* trace = std::getenv("TRACEPARENT")) as.trace = trace;
+  Moment at;  // Before: what is done then has to be told.
+  if (call.out().json()) {
+    const auto asked = call.moment("/");
+    if (!asked) return fail(asked.error());
+    at = *asked;
+  }
   const auto restored = client.restore_session(as);
   if (!restored) return fail(restored.error());
   int status = 0;
@@ -75,9 +81,7 @@ Result<int> restore(Call& call, Client& client, const std::string& session_id) {
     if (const auto why = problem(one.answer); why && status == 0) status = info(why->code).exit_code;
   }
   if (call.out().json()) {
-    const auto at = call.moment("/");
-    if (!at) return fail(at.error());
-    call.out().document(restored_json(*restored, session_id, *at));
+    call.out().document(restored_json(*restored, session_id, at));
     return status;
   }
   for (const RestoredPath& one : restored->paths) {

@@ -41,7 +41,10 @@ EndCause lapse(const Ticket& ticket, Time now, const Context& context) {
   return proven ? EndCause::none : EndCause::owner_dead;
 }
 
-Time end_of_term(Duration ttl, Time now) { return ttl == kUntilReleased ? kForever : Time(now + ttl); }
+Time end_of_term(Duration ttl, Time now) {
+  // One that ends later than can be told has no end.
+  return ttl < std::chrono::floor<Duration>(kForever - now) ? Time(now + ttl) : kForever;
+}
 
 Time end_of_term(const Lease& lease, Time now) {
   return std::min(

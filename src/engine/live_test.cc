@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "leasehold/until_released.h"
 #include "support/manual_clock.h"
 #include "support/small_world.h"
 
@@ -203,6 +204,12 @@ TEST(Term, EndsAfterTheTtlOrWhenAskedBack) {
   EXPECT_EQ(end_of_term(lease, kNow), kNow + 1min);
   lease.recalled_at = kNow + 1h;
   EXPECT_EQ(end_of_term(lease, kNow), kNow + 5min);
+}
+
+TEST(Term, HasNoEndWhereNoTimeCanTellIt) {
+  EXPECT_EQ(end_of_term(std::chrono::hours(24) * 100'000, kNow), kNow + std::chrono::hours(24) * 100'000);
+  EXPECT_EQ(end_of_term(std::chrono::hours(24) * 100'000, kForever - 1s), kForever);
+  EXPECT_EQ(end_of_term(kUntilReleased, kNow), kForever);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "scene.h"
+#include "support/redis_server.h"
 
 namespace leasehold {
 namespace {
@@ -35,6 +36,28 @@ TEST_F(Json, OfAGrant) {
   EXPECT_EQ(golden(as("ann", {"acquire", "docs/x.md", "--reason", "r", "--json"}).out),
             std::string(R"({"status":"granted","group_id":"ID","leases":[)") + kLease +
                 R"(}],"ttl_clamped":false,"replayed":false,"waited_ms":0,"notices":[]})" + "\n");
+}
+
+// Documents tell times, for which the store is asked once more. What was done is told if it cannot be.
+TEST_F(Json, OfWhatWasDoneWhenTheStoreCannotBeAskedAnyMore) {
+  const RedisServer server;
+  const auto in_redis = [&](std::vector<std::string> words) {
+    for (const char* word : {"--json", "--store"}) words.emplace_back(word);
+    words.push_back(server.url());
+    return as("ann", words);
+  };
+  ASSERT_EQ(in_redis({"acquire", "docs/x.md"}).exit, 0);
+  const std::string format = server.call({"KEYS", "*lease:format"});
+  const std::string waiting = format.substr(0, format.rfind(':')) + ":waiting";
+  ASSERT_EQ(server.call({"SET", waiting, "of another type"}), "OK");
+  ASSERT_EQ(in_redis({"status", "docs/x.md"}).exit, 74);
+
+  const Ran granted = in_redis({"acquire", "docs/y.md"});
+  EXPECT_EQ(granted.exit, 0);
+  EXPECT_TRUE(contains(granted.out, R"("status":"granted")")) << granted.out;
+  const Ran released = in_redis({"release", "docs/y.md"});
+  EXPECT_EQ(released.exit, 0);
+  EXPECT_TRUE(contains(released.out, R"("path":"/docs/y.md")")) << released.out;
 }
 
 TEST_F(Json, OfTheBoard) {
