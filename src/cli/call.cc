@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "cli/input.h"
+#include "open/open_found.h"
 #include "util/shell_word.h"
 #include "util/utf8.h"
 #include "wire/answer_json.h"
@@ -75,7 +76,15 @@ Result<std::string> Call::place() const {
 }
 
 Result<OpenWorkspace*> Call::workspace(bool create, bool only_managed) {
-  return open({.create = create, .only_managed = only_managed});
+  const char* const store = std::getenv("LEASE_STORE");
+  const bool is_named = arguments_.text("store") || (store != nullptr && *store != '\0');
+  return open({.create = create, .only_managed = only_managed && !is_named});
+}
+
+Result<std::unique_ptr<OpenWorkspace>> Call::other_workspace(Workspace workspace) const {
+  const auto options = completed({}, workspace.root);
+  if (!options) return fail(options.error());
+  return open_workspace(*options, std::move(workspace));
 }
 
 Result<OpenWorkspace*> Call::workspace_to_ask() { return open({.create = false, .prefers_server = true}); }
@@ -87,22 +96,28 @@ Result<OpenWorkspace*> Call::open(OpenOptions options) {
   auto folder = place();
   if (!folder) return fail(folder.error());
   cwd_ = *std::move(folder);
-  auto settings = settings_of(arguments_);
-  if (!settings) return fail(settings.error());
-  options.place = cwd_;
-  options.settings.merge(*settings);
-  options.environment = [](const char* name) -> const char* { return std::getenv(name); };
-  options.is_brief = true;
-  if (out_.verbose()) {
-    options.log = [](const LogRecord& record) { write_error(log_line(record) + "\n"); };
-  }
-  auto opened = open_workspace(options);
+  const auto all = completed(std::move(options), cwd_);
+  if (!all) return fail(all.error());
+  auto opened = open_workspace(*all);
   if (!opened) return fail(opened.error());
   workspace_ = std::move(*opened);
   if (out_.verbose()) {
     for (const std::string& text : workspace_->notes()) out_.note(text);
   }
   return workspace_.get();
+}
+
+Result<OpenOptions> Call::completed(OpenOptions options, const std::string& place) const {
+  auto settings = settings_of(arguments_);
+  if (!settings) return fail(settings.error());
+  options.place = place;
+  options.settings.merge(*settings);
+  options.environment = [](const char* name) -> const char* { return std::getenv(name); };
+  options.is_brief = true;
+  if (out_.verbose()) {
+    options.log = [](const LogRecord& record) { write_error(log_line(record) + "\n"); };
+  }
+  return options;
 }
 
 const Identity& Call::identity() {

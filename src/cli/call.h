@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "leasehold/open.h"
 #include "wire/moment.h"
+#include "workspace/workspace.h"
 
 namespace leasehold {
 
@@ -31,8 +32,10 @@ class Call {
   Result<std::string> place() const;
 
   // Opens the workspace at the first call. `create`: also make a store where there is none; but with
-  // `only_managed` not in a folder that nobody asked to guard: that is not_found.
+  // `only_managed` not in a folder that nobody asked to guard: that is not_found. Who names a store asks.
   Result<OpenWorkspace*> workspace(bool create = false, bool only_managed = false);
+  // Another one, that guards a file outside of that.
+  Result<std::unique_ptr<OpenWorkspace>> other_workspace(Workspace workspace) const;
   // The same for one quick question: a server of the embedded store may answer it.
   Result<OpenWorkspace*> workspace_to_ask();
 
@@ -65,6 +68,7 @@ class Call {
 
  private:
   Result<OpenWorkspace*> open(OpenOptions options);
+  Result<OpenOptions> completed(OpenOptions options, const std::string& place) const;
 
   const Command& command_;
   std::span<const std::string_view> words_;

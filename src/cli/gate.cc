@@ -1,9 +1,11 @@
-#include <fmt/format.h>
+#include <algorithm>
+#include <iterator>
 
 #include "cli/answers.h"
 #include "cli/commands.h"
 #include "hook/aftermath.h"
 #include "leasehold/write_gate.h"
+#include "model/key.h"
 #include "wire/gate_json.h"
 
 namespace leasehold {
@@ -22,32 +24,88 @@ void show(const Call& call, const GateAnswer& answer) {
   if (const auto* denied = std::get_if<Denied>(&answer.decision)) call.out().complain(denied->message);
 }
 
+// Each file is guarded by the workspace it lies in, wherever one stands: as in hooks.
+struct Part {
+  Workspace workspace;
+  std::vector<std::string> paths;
+};
+
+Result<std::vector<Part>> parts_of(const std::vector<std::string>& paths, const std::string& place) {
+  auto here = find_workspace(place);
+  if (!here) return fail(here.error());
+  std::vector<Part> parts = {{*std::move(here), {}}};
+  for (const std::string& path : paths) {
+    const bool is_key = path.starts_with("file:") || is_resource(path);
+    auto tree = is_key ? Result<Workspace>(parts.front().workspace)
+                       : find_workspace(path.starts_with('/') ? path : place + "/" + path);
+    if (!tree) return fail(tree.error());
+    auto part = std::ranges::find(parts, tree->root, [](const Part& one) { return one.workspace.root; });
+    if (!tree->managed) {
+      part = parts.begin();  // Nobody else's.
+    } else if (part == parts.end()) {
+      part = parts.insert(part, {*std::move(tree), {}});
+    }
+    part->paths.push_back(path);
+  }
+  return parts;
+}
+
+Result<GateAnswer> ask(Call& call, OpenWorkspace& workspace, const std::vector<std::string>& paths,
+                       const std::string& place, Duration at_most) {
+  Caller caller = call.caller();
+  caller.holder.process = workspace.caller_process();
+  WriteGate gate(workspace, std::move(caller), call.arguments().text("reason").value_or(""), place);
+  if (call.arguments().has("read")) return gate.read(paths);
+  if (!call.arguments().has("wait")) return gate.write(paths);
+  return gate.write_and_wait(paths, at_most, [&](const GateAnswer& denial) { show(call, denial); });
+}
+
 Result<int> run(Call& call) {
   const auto timeout = call.arguments().duration("timeout");
   if (!timeout) return fail(timeout.error());
-  const auto workspace = call.workspace(true, true);
-  // Not managed: none of our business.
-  if (!workspace && workspace.error().code == Code::not_found) return 0;
-  if (!workspace) return fail(workspace.error());
   const auto paths = call.paths();
   if (!paths) return fail(paths.error());
+  const auto place = call.place();
+  if (!place) return fail(place.error());
+  const auto parts = parts_of(*paths, *place);
+  if (!parts) return fail(parts.error());
 
-  WriteGate gate(**workspace, call.caller(true), call.arguments().text("reason").value_or(""), call.cwd());
-  const bool reads = call.arguments().has("read");
-  const bool waits = call.arguments().has("wait") && !reads;
-  const auto decided = reads   ? gate.read(*paths)
-                       : waits ? gate.write_and_wait(*paths, timeout->value_or(kNoLimit),
-                                                     [&](const GateAnswer& denial) { show(call, denial); })
-                               : gate.write(*paths);
-  if (!decided) return fail(decided.error());
-  const auto* denied = std::get_if<Denied>(&decided->decision);
-  // A denial it waited for in vain was shown before.
-  const bool was_shown =
-      waits && denied != nullptr && (denied->code == Code::retry_later || denied->code == Code::halted);
-  if (const auto* allowed = std::get_if<Allowed>(&decided->decision); allowed != nullptr && allowed->granted)
-    note_granted(**workspace, allowed->leases);
-  if (!was_shown) show(call, *decided);
-  return denied == nullptr ? Result<int>(0) : call.exit_status(denied->code);
+  GateAnswer all;
+  for (const Part& part : *parts) {
+    if (part.paths.empty()) continue;
+    std::unique_ptr<OpenWorkspace> other;
+    OpenWorkspace* workspace = nullptr;
+    if (&part == &parts->front()) {
+      const auto here = call.workspace(true, true);
+      if (!here && here.error().code == Code::not_found) continue;
+      if (!here) return fail(here.error());
+      workspace = *here;
+    } else {
+      auto opened = call.other_workspace(part.workspace);
+      if (!opened) return fail(opened.error());
+      other = *std::move(opened);
+      workspace = other.get();
+    }
+    auto decided = ask(call, *workspace, part.paths, *place, timeout->value_or(kNoLimit));
+    if (!decided) return fail(decided.error());
+    if (const auto* denied = std::get_if<Denied>(&decided->decision)) {
+      // A denial it waited for in vain was shown before.
+      const bool waited = call.arguments().has("wait") && !call.arguments().has("read");
+      const bool was_shown = waited && (denied->code == Code::retry_later || denied->code == Code::halted);
+      if (!was_shown) show(call, *decided);
+      return call.exit_status(denied->code);
+    }
+    auto& allowed = std::get<Allowed>(decided->decision);
+    if (allowed.granted) note_granted(*workspace, allowed.leases);
+    auto& so_far = std::get<Allowed>(all.decision);
+    so_far.granted = so_far.granted || allowed.granted;
+    std::ranges::move(allowed.leases, std::back_inserter(so_far.leases));
+    std::ranges::move(decided->notices, std::back_inserter(all.notices));
+    all.at = decided->at;
+    all.wall = decided->wall;
+  }
+  show(call, all);
+  return 0;
 }
 
 constexpr OptionSpec kOptions[] = {

@@ -32,10 +32,11 @@ Result<ResolvedPath> resolve(const Workspace& workspace, const std::string& path
   return std::move(*resolved);
 }
 
-// Where a path leads. Without a key: out of the workspace.
+// Where a path leads. Without a key: out of the workspace, perhaps into another one inside it.
 struct Target {
   std::optional<std::string> key;
-  std::string resolved;
+  std::string resolved = {};
+  std::optional<std::string> inner_root = {};
 };
 
 Result<Target> target_of(const Workspace& workspace, const std::string& path, const OsPath& given) {
@@ -43,6 +44,8 @@ Result<Target> target_of(const Workspace& workspace, const std::string& path, co
   if (!resolved) return fail(std::move(resolved).error());
   const auto inside = below(resolved->path, workspace.root);
   if (!inside) return Target{.key = {}, .resolved = std::move(resolved->path)};
+  if (auto inner = inner_root(workspace, resolved->path))
+    return Target{.key = {}, .resolved = std::move(resolved->path), .inner_root = std::move(inner)};
 
   if (!given.literal && !resolved->exists && inside->find_first_of("*?") != std::string_view::npos) {
     return fail(Code::invalid_path, fmt::format("{} is a glob, and leases are held on names. Name the "
@@ -53,7 +56,7 @@ Result<Target> target_of(const Workspace& workspace, const std::string& path, co
   if (auto checked = check_path_text(*inside); !checked) return fail(std::move(checked).error());
   auto key = path_key(*inside, given.path);
   if (!key) return fail(std::move(key).error());
-  return Target{.key = std::move(*key), .resolved = {}};
+  return Target{.key = std::move(*key)};
 }
 
 Result<Target> find_target(const Workspace& workspace, const OsPath& given) {
@@ -76,7 +79,7 @@ Result<Target> find_target(const Workspace& workspace, const OsPath& given) {
     }
     path = join(given.cwd, path);
     if (!given.literal && is_resource(given.path) && !exists(path))
-      return Target{.key = std::string(given.path), .resolved = {}};
+      return Target{.key = std::string(given.path)};
   }
   return target_of(workspace, path, given);
 }
@@ -87,6 +90,12 @@ Result<std::string> key_from_os(const Workspace& workspace, const OsPath& os_pat
   auto target = find_target(workspace, os_path);
   if (!target) return fail(std::move(target).error());
   if (target->key) return std::move(*target->key);
+  if (target->inner_root) {
+    return fail(
+        Code::invalid_path,
+        fmt::format("{} belongs to a workspace of its own, {}, inside {}. Run this there.",
+                    in_quotes(os_path.path), in_quotes(*target->inner_root), in_quotes(workspace.root)));
+  }
   return fail(
       Code::invalid_path,
       fmt::format("{} is outside the workspace: it is {}, and the workspace is {}. Name a path inside "

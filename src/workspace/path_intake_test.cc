@@ -175,6 +175,36 @@ TEST_F(PathIntake, OutsideNamesThePathAndTheWorkspace) {
   }
 }
 
+TEST_F(PathIntake, AWorkspaceInsideThisOneHasItsOwnKeys) {
+  ASSERT_NE(tree.run("ws", "git init -q . && git init -q sub && mkdir sub/src && echo done"), "");
+  tree.link("ws/way", "sub/src");
+  workspace = find_workspace(tree / "ws").value();
+
+  for (const std::string path : {"sub/f.ts", "sub/src/new/f.ts", "way/f.ts", "file:/sub/f.ts"}) {
+    const std::string said = message(path);
+    EXPECT_NE(said.find("belongs to a workspace of its own, " + in_quotes(tree / "ws/sub")),
+              std::string::npos)
+        << said;
+    EXPECT_EQ(key_if_inside(workspace, {.path = path, .cwd = workspace.root}), std::nullopt);
+  }
+  EXPECT_EQ(key("sub"), "/sub") << "as git has it: a name";
+  EXPECT_EQ(key("subs/f.ts"), "/subs/f.ts");
+  workspace = find_workspace(tree / "ws/sub/f.ts").value();
+  EXPECT_EQ(key("sub/f.ts"), "/f.ts");
+
+  // Settings below the top of a git work tree are not used; elsewhere they make a workspace.
+  tree.file("ws/conf/.leasehold.toml");
+  workspace = find_workspace(tree / "ws").value();
+  EXPECT_EQ(key("conf/f.ts"), "/conf/f.ts");
+  tree.file("plain/.leasehold.toml");
+  tree.file("plain/a/.leasehold.toml");
+  tree.folder("plain/b/.leasehold");
+  workspace = find_workspace(tree / "plain").value();
+  EXPECT_FALSE(key("a/f.ts", "plain"));
+  EXPECT_FALSE(key("b/c/f.ts", "plain"));
+  EXPECT_EQ(key("c/f.ts", "plain"), "/c/f.ts");
+}
+
 TEST_F(PathIntake, OutsideIsNoErrorForThoseWhoLetItPass) {
   EXPECT_EQ(key_if_inside(workspace, {.path = "../outside/x", .cwd = workspace.root}), std::nullopt);
   EXPECT_EQ(key_if_inside(workspace, {.path = "src/a.ts", .cwd = workspace.root}), "/src/a.ts");

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -64,6 +65,12 @@ std::optional<std::string> nearest(std::string folder, Predicate wanted) {
   }
 }
 
+// The store of a repository that others may look into must not be passed over for another one.
+bool is_closed_to_us(const std::string& folder) {
+  struct stat status{};
+  return ::stat(join(folder, ".git/HEAD").c_str(), &status) != 0 && errno == EACCES;
+}
+
 // Makes `folder` the root if it is the top of a work tree.
 bool take_git_root(Workspace& workspace, const std::string& folder) {
   if (!has_git(folder)) return false;
@@ -90,19 +97,30 @@ void note_unused_config(Workspace& workspace, const std::string& start) {
                   in_quotes(join(*folder, kConfigFileName)), in_quotes(workspace.root)));
 }
 
-void find_root(Workspace& workspace, const std::string& start) {
-  if (nearest(start, [&](const std::string& folder) { return take_git_root(workspace, folder); })) {
-    note_unused_config(workspace, start);
-    return;
+bool is_marked(const std::string& folder) { return has_config(folder) || has_folder(folder, kStoreFolder); }
+
+Result<void> find_root(Workspace& workspace, const std::string& start) {
+  const auto top = nearest(start, [&](const std::string& folder) {
+    return take_git_root(workspace, folder) || (has_git(folder) && is_closed_to_us(folder));
+  });
+  if (top && workspace.root != *top) {
+    return fail(
+        Code::unavailable,
+        fmt::format("Cannot look into the repository {}: permission denied. Its leases are kept there. "
+                    "Check who owns it, and its mode.",
+                    in_quotes(join(*top, ".git"))));
   }
-  const auto marked =
-      nearest(start, [](const std::string& f) { return has_config(f) || has_folder(f, kStoreFolder); });
-  if (marked) {
+  if (top) {
+    note_unused_config(workspace, start);
+    return {};
+  }
+  if (const auto marked = nearest(start, is_marked)) {
     workspace.root = *marked;
-    return;
+    return {};
   }
   const auto status = status_of(start);
   workspace.root = status && !S_ISDIR(status->st_mode) ? std::string(parent_of(start)) : start;
+  return {};
 }
 
 Result<void> read_config(Workspace& workspace) {
@@ -141,13 +159,26 @@ Result<Workspace> find_workspace(std::string_view start) {
   }
 
   Workspace workspace;
-  find_root(workspace, folder->path);
+  if (auto found = find_root(workspace, folder->path); !found) return fail(std::move(found).error());
   if (auto read = read_config(workspace); !read) return fail(std::move(read).error());
   if (workspace.name.empty() && workspace.git_common_dir) {
     workspace.origin = origin_of({*workspace.git_dir, *workspace.git_common_dir}, workspace.root);
   }
   workspace.managed = workspace.config_file || has_store(workspace);
   return workspace;
+}
+
+std::optional<std::string> inner_root(const Workspace& workspace, const std::string& path) {
+  if (workspace.root == "/") return std::nullopt;  // One of the whole file system.
+  Workspace unused;
+  const bool is_git = workspace.git_dir || take_git_root(unused, workspace.root);
+  const auto is_root = [&](const std::string& folder) {
+    return take_git_root(unused, folder) || (!is_git && is_marked(folder));
+  };
+  const auto found = nearest(std::string(parent_of(path)), [&](const std::string& folder) {
+    return folder.size() <= workspace.root.size() || is_root(folder);
+  });
+  return found && found->size() > workspace.root.size() ? found : std::nullopt;
 }
 
 std::string store_dir(const Workspace& workspace) {

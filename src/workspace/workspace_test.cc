@@ -124,6 +124,25 @@ TEST_F(FindWorkspace, NobodyPlantsSettingsInAnOpenFolder) {
   EXPECT_EQ(find("open/mine").root, tree / "open");
 }
 
+// Else its leases would be passed over, and others given out.
+TEST_F(FindWorkspace, ARepositoryThatIsClosedToUsIsNotPassedOver) {
+  tree.file("a/.git/HEAD", "ref: refs/heads/main");
+  ASSERT_EQ(::chmod(tree.root().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod((tree / "a/.git").c_str(), 0), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && ::setuid(65'534) != 0) ::_exit(2);
+    const auto found = find_workspace(tree / "a/b");
+    const bool is_refused = !found && found.error().code == Code::unavailable &&
+                            found.error().message.find(tree / "a/.git") != std::string::npos;
+    ::_exit(is_refused ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(::chmod((tree / "a/.git").c_str(), 0700), 0);
+  EXPECT_EQ(status, 0);
+}
+
 class FindGitWorkspace : public FindWorkspace {
  protected:
   void SetUp() override {

@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "scene.h"
+#include "support/redis_server.h"
+#include "support/temp_folder.h"
 
 namespace leasehold {
 namespace {
@@ -38,6 +43,34 @@ TEST_F(Gate, IsSilentForWhoMayWrite) {
     EXPECT_EQ(ran.out + ran.err, "");
   }
   EXPECT_EQ(as("ann", {"gate", "/etc/passwd"}).exit, 0) << "what is outside is let through";
+}
+
+TEST_F(Gate, AsksTheWorkspaceThatAFileLiesIn) {
+  if (is_served()) GTEST_SKIP() << "one server is asked for all";
+  const std::string inner = root() + "/vendor/lib";
+  std::filesystem::create_directories(inner + "/.git");
+  std::ofstream(inner + "/.git/HEAD") << "ref: refs/heads/main\n";
+  ASSERT_EQ(as("ann", {"-C", inner, "acquire", "f.c"}).exit, 0);
+  const Ran twice = as("bob", {"acquire", "vendor/lib/f.c"});
+  EXPECT_EQ(twice.exit, 64);
+  EXPECT_TRUE(contains(twice.err, "belongs to a workspace of its own")) << twice.err;
+
+  EXPECT_EQ(as("bob", {"gate", "vendor/lib/f.c"}).exit, kLater);
+  EXPECT_EQ(as("bob", {"gate", "src/a.ts", inner + "/f.c"}).exit, kLater);
+  EXPECT_EQ(as("bob", {"-C", "/", "gate", inner + "/f.c"}).exit, kLater);
+  EXPECT_EQ(as("ann", {"gate", "vendor/lib/f.c", "src/b.ts"}).exit, 0);
+}
+
+TEST_F(Gate, AsksAStoreThatIsNamedThoughNothingElseSaysThatTheTreeIsGuarded) {
+  const RedisServer server;
+  const TempFolder bare;
+  const auto in_redis = [&](const std::string& agent, const std::string& command) {
+    return as(agent, {"-C", bare.path(), command, "x", "--store", server.url()}).exit;
+  };
+  ASSERT_EQ(in_redis("ann", "acquire"), 0);
+
+  EXPECT_EQ(in_redis("bob", "gate"), kLater);
+  EXPECT_EQ(in_redis("ann", "gate"), 0);
 }
 
 TEST_F(Gate, DeniesOnceThenHaltsUntilInstructed) {
