@@ -7,6 +7,7 @@
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
 #include "store/redis/transaction.h"
+#include "store/stored.h"
 #include "util/utf8.h"
 
 namespace leasehold::redis {
@@ -176,6 +177,15 @@ void RedisTransaction::want_paths_of_leases(Round& round) {
   }
 }
 
+// Who looks after a ticket by name looks at all it waits for. Of one path that is one round either way.
+void RedisTransaction::want_paths_of_tickets(Round& round) {
+  if (!writes_) return;
+  for (const auto& [id, known] : known_tickets_) {
+    if (!is_pending(known.stored) || known.stored->request.paths.size() < 2) continue;
+    for (const WantedPath& wanted : known.stored->request.paths) want_scope(round, wanted.scope());
+  }
+}
+
 void RedisTransaction::load(Round& round) {
   while (!round.empty()) {
     run(round);
@@ -244,6 +254,7 @@ void RedisTransaction::begin(const Footprint& footprint) {
   want_found_below(round);
   load(round);
   want_paths_of_leases(round);
+  if (!footprint.tickets.empty()) want_paths_of_tickets(round);
   load(round);
 }
 

@@ -103,6 +103,27 @@ TEST(RedisProtocol, ARefusalIsOneRoundTripAndWritesNothing) {
             (Trips{.trips = 1, .watch = 1, .exec = 0}));
 }
 
+TEST(RedisProtocol, ALookAfterATicketTakesAsManyRoundTripsForManyPaths) {
+  RedisServer server;
+  RedisClient client(server.url());
+  client.must_acquire(ann(), "/0");
+  const auto trips_of_a_look = [&](int paths) {
+    AcquireRequest waits = RedisClient::request(bob(), "/0");
+    for (int i = 1; i < paths; ++i) waits.paths.push_back({.path = "/" + std::to_string(i)});
+    waits.wait = 1min;
+    const auto queued = client.manager->acquire(waits);
+    EXPECT_EQ(word_for(queued), "queued");
+    const GroupId ticket = std::get<Queued>(queued->decision).ticket;
+    const auto look = [&] { EXPECT_EQ(word_for(client.manager->poll(waits.caller, ticket)), "queued"); };
+    look();
+    const Trips trips = count(server, look);
+    EXPECT_TRUE(client.manager->cancel(waits.caller, ticket));
+    return trips.trips;
+  };
+
+  EXPECT_LE(trips_of_a_look(60), trips_of_a_look(2));
+}
+
 TEST(RedisProtocol, TheFirstAcquireOnAFreshConnectionIsTwoRoundTripsToo) {
   RedisServer server;
   RedisClient(server.url()).must_acquire(bob(), "/b");  // The very first one looks whether anything is there.

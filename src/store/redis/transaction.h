@@ -151,6 +151,7 @@ class RedisTransaction final : public Transaction {
   void want_new(Round& round);
   void want_found_below(Round& round);
   void want_paths_of_leases(Round& round);
+  void want_paths_of_tickets(Round& round);
   void load(Round& round);  // Runs it, and what it leads to.
   void ensure(const Scope& scope);
   void ensure_nothing_is_new();
