@@ -86,11 +86,9 @@ std::vector<pb::RequestOp> Changes::ops(std::int64_t guard_lease) const {
     put.set_lease(lease);
   };
   for (const auto& [key, value] : puts_) add_put(key, value.value, value.lease);
-  for (const auto& [key, end] : deletes_) {
+  for (const std::string& key : deletes_) {
     if (puts_.contains(key)) continue;  // Another one stands there now, with all that belongs to it.
-    pb::DeleteRangeRequest& erased = *all.emplace_back().mutable_request_delete_range();
-    erased.set_key(key);
-    erased.set_range_end(end);
+    all.emplace_back().mutable_request_delete_range()->set_key(key);
   }
   for (const std::string& key : retired_) {
     if (!puts_.contains(key)) add_put(key, {}, guard_lease);

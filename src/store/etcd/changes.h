@@ -47,8 +47,7 @@ class Changes {
   void put(const std::string& key, std::string value, std::int64_t lease = 0) {
     puts_.insert_or_assign(key, Put{std::move(value), lease});
   }
-  void erase(const std::string& key) { deletes_.insert_or_assign(key, std::string()); }
-  void erase(const KeyRange& range) { deletes_.insert_or_assign(range.first, range.second); }
+  void erase(const std::string& key) { deletes_.insert(key); }
   // What stood there is over, and the key is empty until it is used again, or for as long as a guard: whoever
   // read the area is told of the change, and there is nothing to delete.
   void retire(const std::string& key) { retired_.insert(key); }
@@ -69,7 +68,7 @@ class Changes {
   bool is_touched(const std::string& area) const;
 
   std::map<std::string, Put> puts_;
-  std::map<std::string, std::string> deletes_;  // With the end of the range, if it is one.
+  std::set<std::string> deletes_;
   std::set<std::string> retired_;
   std::set<std::string> guards_;
   std::set<std::string> marked_;

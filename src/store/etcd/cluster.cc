@@ -127,7 +127,7 @@ Result<std::unique_ptr<Cluster>> Cluster::open(Address address, Duration timeout
   const grpc::ChannelArguments arguments = arguments_for(cluster->address_);
   for (const std::string& endpoint : cluster->address_.endpoints) {
     cluster->members_.push_back(
-        std::make_unique<Member>(endpoint, grpc::CreateCustomChannel(endpoint, *credentials, arguments)));
+        std::make_unique<Member>(grpc::CreateCustomChannel(endpoint, *credentials, arguments)));
   }
   return cluster;
 }

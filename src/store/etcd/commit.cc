@@ -1,6 +1,4 @@
 // What a body changed, as one transaction of etcd's.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "store/etcd/failure.h"
@@ -81,7 +79,10 @@ Ring EtcdTransaction::ring_of(const GroupId& ticket) {
   for (Ticket& other : tables_.tickets_at({path, false})) {
     if (!first || other.order < first->order) first = std::move(other);
   }
-  if (first) ring.next = {path, Keys::owner_text(first->request.caller.holder.owner), first->leases};
+  if (first) {
+    ring.next = {ring.ticket->workspace, path, Keys::owner_text(first->request.caller.holder.owner),
+                 first->leases};
+  }
   for (const LeaseId& id : ring.ticket->leases) {
     const std::optional<Lease> lease = tables_.lease(id);
     if (is_active(lease)) ring.leases.push_back(*lease);

@@ -10,6 +10,7 @@
 #include "store/etcd/examine.h"
 #include "store/etcd/failure.h"
 #include "store/etcd/foresight.h"
+#include "store/etcd/round.h"
 #include "store/etcd/transaction.h"
 
 namespace leasehold {
@@ -63,7 +64,7 @@ Result<void> EtcdStore::start() {
     const pb::RangeResponse found = shared_.cluster->range(request);
     shared_.freshness.note({.revision = found.header().revision(), .at = asked});
     if (found.kvs_size() == 0 || !shared_.options.on_warning || shared_.options.clock != nullptr) return {};
-    const WallTime stamp{WallTime::duration(std::atoll(found.kvs(0).value().c_str()))};
+    const WallTime stamp{WallTime::duration(number(found))};
     const auto local = std::chrono::floor<WallTime::duration>(std::chrono::system_clock::now());
     if (stamp - local > kSkewReported) {
       shared_.options.on_warning(
@@ -88,7 +89,7 @@ Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Ca
       !footprint.scopes.empty() || !footprint.owners.empty() || !footprint.leases.empty();
   const bool is_look = !footprint.tickets.empty() && !footprint.gives_back;
   const bool is_checked_first = writes && names_paths && !is_look;
-  Leftover leftover = {.may_be_old = is_checked_first, .may_be_recalled = is_checked_first};
+  Leftover leftover = {.may_be_old = is_checked_first, .may_be_from_memory = is_checked_first};
   if (!writes && footprint.tickets.size() == 1) {
     // Whoever told of the ring has what was committed with it, and that is what is looked for.
     leftover.ring = shared_.rings.take(footprint.tickets.front());
@@ -119,10 +120,10 @@ Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Ca
       }
       if (!begun) leftover = foreseen->leftover;
       // What this process knew was old; what a member has may not be.
-      leftover.may_be_old = is_checked && transaction.was_recalled();
-      leftover.may_be_recalled = false;
+      leftover.may_be_old = is_checked && transaction.was_from_memory();
+      leftover.may_be_from_memory = false;
     } catch (const Conflict&) {
-      leftover.may_be_old = leftover.may_be_recalled = false;
+      leftover.may_be_old = leftover.may_be_from_memory = false;
       leftover.ring.reset();
     } catch (const Failure& failure) {
       return fail(failure.error);

@@ -1,6 +1,5 @@
 // What a transaction wants to know: which keys to read, and that they must stay as they are.
 #include <algorithm>
-#include <charconv>
 
 #include "model/scope.h"
 #include "store/etcd/failure.h"
@@ -22,22 +21,14 @@ constexpr int kOwnerAtOnce = 64;
 // What is known of the cluster from longer ago does not say whether an answer is old.
 constexpr std::chrono::seconds kFreshFor{10};
 
-std::int64_t number(const pb::RangeResponse& found) {
-  std::int64_t value = 0;
-  if (found.kvs_size() == 0) return value;
-  const std::string& text = found.kvs(0).value();
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
 }  // namespace
 
 // Tells the handlers what this process knows, if that is all they want.
-bool EtcdTransaction::recall(Round& round) {
-  if (revision_ != 0 || !leftover_.may_be_recalled) return false;
-  const std::optional<Recalled> known = shared_.memory.recall(round.ranges, began_ - kFreshFor);
+bool EtcdTransaction::answer_from_memory(Round& round) {
+  if (revision_ != 0 || !leftover_.may_be_from_memory) return false;
+  const std::optional<FromMemory> known = shared_.memory.find(round.ranges, began_ - kFreshFor);
   if (!known) return false;
-  was_recalled_ = true;
+  was_from_memory_ = true;
   revision_ = known->revision;
   began_ = known->at;
   for (std::size_t i = 0; i < round.ranges.size(); ++i) {
@@ -92,7 +83,7 @@ void EtcdTransaction::run(Round& round) {
 
 void EtcdTransaction::load(Round& round) {
   while (!round.empty()) {
-    if (!recall(round)) run(round);
+    if (!answer_from_memory(round)) run(round);
     round = {};
     for (const std::string& area : std::exchange(found_owners_, {})) want_large_owner(round, area);
     for (const GroupId& id : std::exchange(found_tickets_, {})) want_ticket(round, id);
@@ -107,7 +98,7 @@ void EtcdTransaction::set_clock(WallTime stamp) {
 }
 
 bool EtcdTransaction::resume() {
-  was_recalled_ = true;
+  was_from_memory_ = true;
   set_clock(stamp_);
   const auto is_over = [this](const auto& known) {
     return is_active(known.second.stored) && known.second.shown_expiry <= now_;
@@ -268,8 +259,8 @@ void EtcdTransaction::want_waiters(Round& round) {
   }
 }
 
-void EtcdTransaction::want_next(Round& round, const std::string& path) {
-  const NextInLine next = shared_.rings.take_next(path);
+void EtcdTransaction::want_next(Round& round, const std::string& workspace, const std::string& path) {
+  const NextInLine next = shared_.rings.take_next(workspace, path);
   if (next.owner.empty()) return;
   want_owner(round, keys_.of(next.owner));
   for (const LeaseId& id : next.leases) want_lease(round, id);
@@ -317,7 +308,7 @@ void EtcdTransaction::begin(const Footprint& footprint) {
   want_clock(round);
   for (const Scope& scope : footprint.scopes) {
     want_scope(round, scope);
-    if (footprint.gives_back) want_next(round, scope.path);
+    if (footprint.gives_back) want_next(round, footprint.workspace, scope.path);
   }
   const bool names_no_lease = footprint.scopes.empty() && footprint.leases.empty();
   for (const Owner& owner : footprint.owners) {
@@ -326,7 +317,7 @@ void EtcdTransaction::begin(const Footprint& footprint) {
       want_leases_of(round, owner_area);
       for (const std::string& path : shared_.hints.held_by(owner_area, kGuessedLeases)) {
         want_scope(round, {path});
-        want_next(round, path);
+        want_next(round, footprint.workspace, path);
       }
     }
     want_owner(round, owner_area);

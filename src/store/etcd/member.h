@@ -4,7 +4,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include <memory>
-#include <string>
 
 #include "etcd.grpc.pb.h"
 
@@ -13,14 +12,12 @@ namespace leasehold::etcd {
 namespace pb = etcdserverpb;
 
 struct Member {
-  explicit Member(std::string its_endpoint, const std::shared_ptr<grpc::Channel>& channel)
-      : endpoint(std::move(its_endpoint)),
-        kv(pb::KV::NewStub(channel)),
+  explicit Member(const std::shared_ptr<grpc::Channel>& channel)
+      : kv(pb::KV::NewStub(channel)),
         lease(pb::Lease::NewStub(channel)),
         watch(pb::Watch::NewStub(channel)),
         auth(pb::Auth::NewStub(channel)) {}
 
-  std::string endpoint;
   std::unique_ptr<pb::KV::Stub> kv;
   std::unique_ptr<pb::Lease::Stub> lease;
   std::unique_ptr<pb::Watch::Stub> watch;

@@ -51,9 +51,9 @@ bool erase(const pb::DeleteRangeRequest& request, pb::RangeResponse& found) {
 
 }  // namespace
 
-std::optional<Recalled> Memory::recall(const std::vector<pb::RangeRequest>& asked,
+std::optional<FromMemory> Memory::find(const std::vector<pb::RangeRequest>& asked,
                                        std::chrono::nanoseconds not_before) const {
-  Recalled recalled = {.revision = INT64_MAX, .at = std::chrono::nanoseconds::max()};
+  FromMemory told = {.revision = INT64_MAX, .at = std::chrono::nanoseconds::max()};
   std::int64_t from = 0;
   const std::lock_guard lock(mutex_);
   for (const pb::RangeRequest& request : asked) {
@@ -61,13 +61,13 @@ std::optional<Recalled> Memory::recall(const std::vector<pb::RangeRequest>& aske
     if (entry == entries_.end() || entry->second.shared) return std::nullopt;
     const Remembered& known = entry->second.known;
     from = std::max(from, known.from);
-    recalled.revision = std::min(recalled.revision, known.to);
-    recalled.at = std::min(recalled.at, known.at);
-    if (recalled.at < not_before || recalled.revision < from) return std::nullopt;
+    told.revision = std::min(told.revision, known.to);
+    told.at = std::min(told.at, known.at);
+    if (told.at < not_before || told.revision < from) return std::nullopt;
   }
   for (const pb::RangeRequest& request : asked)
-    recalled.found.push_back(entries_.at(range_of(request)).known.found);
-  return recalled;
+    told.found.push_back(entries_.at(range_of(request)).known.found);
+  return told;
 }
 
 void Memory::keep(Remembered known) {

@@ -26,7 +26,7 @@ struct Remembered {
   std::chrono::nanoseconds at{};  // and at this moment, as since_boot().
 };
 
-struct Recalled {
+struct FromMemory {
   std::int64_t revision = 0;             // One at which all of it was so.
   std::chrono::nanoseconds at{};         // What is told is not older.
   std::vector<pb::RangeResponse> found;  // One for each range.
@@ -36,7 +36,7 @@ struct Recalled {
 class Memory {
  public:
   // Everything that is asked for, or nothing.
-  std::optional<Recalled> recall(const std::vector<pb::RangeRequest>& asked,
+  std::optional<FromMemory> find(const std::vector<pb::RangeRequest>& asked,
                                  std::chrono::nanoseconds not_before) const;
 
   // Where there is much, many come and go.

@@ -38,12 +38,12 @@ TEST(EtcdMemory, TellsOnlyWhatWasSoAtOneRevisionAndNotLongAgo) {
   memory.keep(known({"c", "d"}, 5, 9));
   memory.keep(known({"e", "f"}, 8, 9));
 
-  const auto two = memory.recall({asked({"a", "b"}), asked({"c", "d"})}, 5s);
+  const auto two = memory.find({asked({"a", "b"}), asked({"c", "d"})}, 5s);
   ASSERT_TRUE(two);
   EXPECT_EQ(two->revision, 7);
-  EXPECT_FALSE(memory.recall({asked({"a", "b"}), asked({"e", "f"})}, 5s)) << "never at one revision";
-  EXPECT_FALSE(memory.recall({asked({"a", "b"}), asked({"x", "y"})}, 5s)) << "not all is known";
-  EXPECT_FALSE(memory.recall({asked({"a", "b"})}, 6s)) << "too long ago";
+  EXPECT_FALSE(memory.find({asked({"a", "b"}), asked({"e", "f"})}, 5s)) << "never at one revision";
+  EXPECT_FALSE(memory.find({asked({"a", "b"}), asked({"x", "y"})}, 5s)) << "not all is known";
+  EXPECT_FALSE(memory.find({asked({"a", "b"})}, 6s)) << "too long ago";
 }
 
 TEST(EtcdMemory, SaysNothingOfPlacesWhereOthersWere) {
@@ -52,13 +52,13 @@ TEST(EtcdMemory, SaysNothingOfPlacesWhereOthersWere) {
   pb::RangeResponse found;
   found.add_kvs()->set_mod_revision(7);
   memory.compare({"a", "b"}, found, 6s);
-  EXPECT_TRUE(memory.recall({asked({"a", "b"})}, 5s)) << "that was known";
+  EXPECT_TRUE(memory.find({asked({"a", "b"})}, 5s)) << "that was known";
 
   found.add_kvs()->set_mod_revision(8);
   memory.compare({"a", "b"}, found, 6s);
-  EXPECT_FALSE(memory.recall({asked({"a", "b"})}, 5s));
+  EXPECT_FALSE(memory.find({asked({"a", "b"})}, 5s));
   memory.keep(known({"a", "b"}, 9, 9));
-  EXPECT_FALSE(memory.recall({asked({"a", "b"})}, 5s)) << "they may come again";
+  EXPECT_FALSE(memory.find({asked({"a", "b"})}, 5s)) << "they may come again";
 }
 
 TEST(EtcdMemory, ACommitIsAppliedAsEtcdDoesIt) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "model/scope.h"
 #include "store/etcd/transaction.h"
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"

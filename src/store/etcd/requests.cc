@@ -60,7 +60,7 @@ RequestSlot Requests::take() {
     slot = std::move(idle_.back());
     idle_.pop_back();
   } else {
-    idle_.clear();  // Those below are older.
+    idle_.clear();  // One below may have been written later; a new one is as good.
     slot.key = request_key(cluster_.address().prefix, client_, ++slots_);
   }
   slot.lease = lease;

@@ -25,6 +25,7 @@ std::string to_text(const Ring& ring) {
   if (ring.ticket) add_part(text, 't', to_json(*ring.ticket));
   for (const Lease& lease : ring.leases) add_part(text, 'l', to_json(lease));
   if (ring.next.owner.empty()) return text;
+  add_part(text, 'w', ring.next.workspace);
   add_part(text, 'p', ring.next.path);
   add_part(text, 'o', ring.next.owner);
   for (const LeaseId& id : ring.next.leases) add_part(text, 'i', id.text);
@@ -48,6 +49,9 @@ Ring ring_from(std::string_view text) {
           is_whole = false;
         }
         break;
+      case 'w':
+        ring.next.workspace = part;
+        break;
       case 'p':
         ring.next.path = part;
         break;
@@ -69,7 +73,7 @@ Ring Rings::note(const GroupId& ticket, const std::function<Ring()>& read) {
   const std::lock_guard lock(mutex_);
   Ring ring = read();
   if (next_.size() > kMost) next_.clear();
-  if (!ring.next.owner.empty()) next_[ring.next.path] = ring.next;
+  if (!ring.next.owner.empty()) next_[{ring.next.workspace, ring.next.path}] = ring.next;
   heard_[ticket.text] = {ring, Clock::now()};
   return ring;
 }
@@ -89,9 +93,9 @@ void Rings::forget(const GroupId& ticket) {
   heard_.erase(ticket.text);
 }
 
-NextInLine Rings::take_next(const std::string& path) {
+NextInLine Rings::take_next(const std::string& workspace, const std::string& path) {
   const std::lock_guard lock(mutex_);
-  const auto found = next_.find(path);
+  const auto found = next_.find({workspace, path});
   if (found == next_.end()) return {};
   NextInLine next = std::move(found->second);
   next_.erase(found);

@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "leasehold/lease.h"
@@ -18,6 +20,7 @@
 namespace leasehold::etcd {
 
 struct NextInLine {
+  std::string workspace;
   std::string path;
   std::string owner;            // As Keys::owner_text(). Empty: nobody.
   std::vector<LeaseId> leases;  // That it waits for.
@@ -44,7 +47,7 @@ class Rings {
   void forget(const GroupId& ticket);
 
   // Told once: by then it gets its turn.
-  NextInLine take_next(const std::string& path);
+  NextInLine take_next(const std::string& workspace, const std::string& path);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -53,9 +56,9 @@ class Rings {
     Clock::time_point at;
   };
 
-  std::mutex mutex_;                                  // Guards what follows.
-  std::unordered_map<std::string, Heard> heard_;      // By ticket.
-  std::unordered_map<std::string, NextInLine> next_;  // By path.
+  std::mutex mutex_;                                                // Guards what follows.
+  std::unordered_map<std::string, Heard> heard_;                    // By ticket.
+  std::map<std::pair<std::string, std::string>, NextInLine> next_;  // By workspace and path.
 };
 
 }  // namespace leasehold::etcd

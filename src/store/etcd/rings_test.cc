@@ -14,12 +14,13 @@ using namespace etcd;
 
 TEST(EtcdRings, AreReadAsTheyWereWritten) {
   Ring ring = {.ticket = filled_ticket(), .leases = {filled_lease(), extreme_lease()}};
-  ring.next = {.path = "/a", .owner = "s/bob", .leases = {lease_id(1), lease_id(2)}};
+  ring.next = {.workspace = "w", .path = "/a", .owner = "s/bob", .leases = {lease_id(1), lease_id(2)}};
 
   const Ring read = ring_from(to_text(ring));
 
   EXPECT_EQ(read.ticket, ring.ticket);
   EXPECT_EQ(read.leases, ring.leases);
+  EXPECT_EQ(read.next.workspace, "w");
   EXPECT_EQ(read.next.path, "/a");
   EXPECT_EQ(read.next.owner, "s/bob");
   EXPECT_EQ(read.next.leases, ring.next.leases);
@@ -29,6 +30,22 @@ TEST(EtcdRings, WhatIsNotOurTextTellsNothing) {
   for (const std::string& text :
        {std::string(), std::string("17"), std::string("t{}\0l{\0", 7), std::string(3, '\0')})
     EXPECT_FALSE(ring_from(text).ticket) << text;
+}
+
+// One store serves several workspaces, and each may have a file of that name.
+TEST(EtcdRings, WhoIsNextIsToldInItsWorkspaceOnly) {
+  Rings rings;
+  for (const char* workspace : {"one", "two"}) {
+    rings.note({workspace}, [&] {
+      Ring ring;
+      ring.next = {.workspace = workspace, .path = "/a", .owner = workspace, .leases = {}};
+      return ring;
+    });
+  }
+
+  EXPECT_EQ(rings.take_next("one", "/a").owner, "one");
+  EXPECT_EQ(rings.take_next("two", "/a").owner, "two");
+  EXPECT_EQ(rings.take_next("one", "/a").owner, "") << "it is told once";
 }
 
 class EtcdRing : public testing::Test {

@@ -1,6 +1,8 @@
 // One round trip's worth of reading: ranges, and what to do with what is found.
 #pragma once
 
+#include <charconv>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -30,5 +32,14 @@ struct Round {
     return ranges.back();
   }
 };
+
+// What a key with a number has; 0 if it is not there.
+inline std::int64_t number(const pb::RangeResponse& found) {
+  std::int64_t value = 0;
+  if (found.kvs_size() == 0) return value;
+  const std::string& text = found.kvs(0).value();
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
 
 }  // namespace leasehold::etcd

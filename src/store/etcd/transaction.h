@@ -63,7 +63,7 @@ struct Leftover {
   // the commit fails; so this is for bodies that write, and until something was odd.
   bool may_be_old = false;
   // The same for what this process itself knows.
-  bool may_be_recalled = false;
+  bool may_be_from_memory = false;
   // The bell that is looked after has just rung.
   std::optional<Ring> ring;
 };
@@ -85,7 +85,7 @@ class EtcdTransaction final : public Transaction {
   // Others may have granted what these waited for: now this process holds it.
   void note_granted(const std::vector<GroupId>& tickets) const;
   // It rests on what this process knew, and nothing was asked for it at first.
-  bool was_recalled() const { return was_recalled_; }
+  bool was_from_memory() const { return was_from_memory_; }
 
   Time now() const override { return now_; }
   WallTime wall() const override { return wall_; }
@@ -148,7 +148,7 @@ class EtcdTransaction final : public Transaction {
 
   // load.cc
   bool was_told();
-  bool recall(Round& round);
+  bool answer_from_memory(Round& round);
   void run(Round& round);
   void load(Round& round);  // Runs it, and what it leads to.
   bool is_first_time(std::string what) { return loaded_.insert(std::move(what)).second; }
@@ -166,7 +166,7 @@ class EtcdTransaction final : public Transaction {
   void want_session(Round& round, const std::string& session_id);
   void want_new(Round& round);
   void want_waiters(Round& round);
-  void want_next(Round& round, const std::string& path);
+  void want_next(Round& round, const std::string& workspace, const std::string& path);
   void want_latest() const;
   void want_all_paths(Round& round);
   void want_all_tickets(Round& round);
@@ -224,7 +224,7 @@ class EtcdTransaction final : public Transaction {
   std::chrono::nanoseconds began_{};  // As since_boot(): what is read is not older.
   std::int64_t revision_ = 0;         // Of all that is read. 0: nothing was read yet.
   std::int64_t committed_ = 0;        // The commit's own revision.
-  bool was_recalled_ = false;
+  bool was_from_memory_ = false;
   Time now_;
   WallTime wall_;
   WallTime stamp_;          // The last one there is.
