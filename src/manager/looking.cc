@@ -12,6 +12,7 @@
 #include "engine/validate.h"
 #include "manager/run.h"
 #include "model/scope.h"
+#include "store/matching.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -30,12 +31,6 @@ bool overlaps_any(const std::vector<Scope>& scopes, const Scope& scope) {
 
 Filter filter_of(const Listing& listing) {
   return {.agent_id = listing.agent_id, .session_id = listing.session_id, .pr_id = listing.pr_id};
-}
-
-bool matches(const Holder& holder, const Filter& filter) {
-  return (!filter.agent_id || holder.owner.agent_id == *filter.agent_id) &&
-         (!filter.session_id || holder.owner.session_id == *filter.session_id) &&
-         (!filter.pr_id || holder.pr_id == *filter.pr_id);
 }
 
 }  // namespace
@@ -69,13 +64,13 @@ Result<Board> LeaseManager::board(const Listing& listing) {
     std::vector<Lease> leases = scopes.empty() ? view.leases(filter) : leases_at(view, scopes);
     board.rows.reserve(leases.size());
     for (Lease* lease : order_by_path(leases)) {
-      if (!matches(lease->holder, filter)) continue;
+      if (!matches(filter, lease->holder)) continue;
       const bool live = lapse(*lease, view.now(), context) == EndCause::none;
       add(std::move(*lease), live);
     }
     std::vector<Ticket> tickets = scopes.empty() ? view.tickets(filter) : tickets_at(view, scopes);
     std::erase_if(tickets,
-                  [&](const Ticket& ticket) { return !matches(ticket.request.caller.holder, filter); });
+                  [&](const Ticket& ticket) { return !matches(filter, ticket.request.caller.holder); });
     const bool has_waiters = !tickets.empty();
     for (const Ticket& ticket : in_order(view, context, std::move(tickets))) {
       const bool live = lapse(ticket, view.now(), context) == EndCause::none;

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <span>
 
 #include "store/etcd/failure.h"
 #include "store/etcd/transaction.h"
 #include "store/json/stored_records.h"
+#include "store/matching.h"
 
 namespace leasehold::etcd {
 namespace {
@@ -32,13 +32,6 @@ std::uint64_t number_at_end(std::string_view key) {
   const std::string_view digits = key.substr(key.rfind('-') + 1);
   std::from_chars(digits.data(), digits.data() + digits.size(), value);
   return value;
-}
-
-bool matches(const HistoryQuery& query, const Event& event) {
-  return event.sequence > query.after && (!query.path || event.path == *query.path) &&
-         (!query.agent_id || event.owner.agent_id == *query.agent_id) &&
-         (!query.lease_id || event.lease_id == *query.lease_id) &&
-         (!query.since || event.wall >= *query.since);
 }
 
 }  // namespace

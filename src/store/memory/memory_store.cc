@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "store/fair_mutex.h"
+#include "store/matching.h"
 #include "store/memory/tables.h"
 #include "store/token.h"
 
@@ -228,18 +229,11 @@ class MemoryTransaction final : public Transaction {
   std::vector<GroupId> bells_;
 };
 
-bool matches(const Event& event, const HistoryQuery& query) {
-  if (query.path && event.path != *query.path) return false;
-  if (query.agent_id && event.owner.agent_id != *query.agent_id) return false;
-  if (query.lease_id && event.lease_id != *query.lease_id) return false;
-  return !query.since || event.wall >= *query.since;
-}
-
 std::vector<Event> MemoryTransaction::history(const HistoryQuery& query) {
   const auto begin = std::ranges::upper_bound(history_, query.after, {}, &Event::sequence);
   std::vector<Event> found;
   const auto take = [&](const Event& event) {
-    if (matches(event, query)) found.push_back(event);
+    if (matches(query, event)) found.push_back(event);
     return query.limit > 0 && found.size() == query.limit;
   };
   if (query.oldest) {

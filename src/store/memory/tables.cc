@@ -5,6 +5,7 @@
 
 #include "model/scope.h"
 #include "store/deadline.h"
+#include "store/matching.h"
 
 namespace leasehold {
 namespace {
@@ -13,12 +14,6 @@ bool has_ended(Status status) { return status != Status::active && status != Sta
 
 bool is_or_was_held(const Lease& lease) {
   return lease.status != Status::pending && lease.status != Status::failed;
-}
-
-bool matches(const Filter& filter, const Holder& holder) {
-  return (!filter.agent_id || *filter.agent_id == holder.owner.agent_id) &&
-         (!filter.session_id || *filter.session_id == holder.owner.session_id) &&
-         (!filter.pr_id || *filter.pr_id == holder.pr_id);
 }
 
 template <class Key, class Value>

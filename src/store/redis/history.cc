@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "store/json/stored_records.h"
+#include "store/matching.h"
 #include "store/redis/transaction.h"
 
 namespace leasehold::redis {
@@ -33,13 +34,6 @@ std::uint64_t sequence_of(std::string_view stream_id) {
 
 std::string stream_id_of(std::uint64_t sequence) {
   return fmt::format("{}-{}", sequence >> kCounterBits, sequence & ((std::uint64_t{1} << kCounterBits) - 1));
-}
-
-bool matches(const HistoryQuery& query, const Event& event) {
-  if (query.path && event.path != *query.path) return false;
-  if (query.agent_id && event.owner.agent_id != *query.agent_id) return false;
-  if (query.lease_id && event.lease_id != *query.lease_id) return false;
-  return !query.since || event.wall >= *query.since;
 }
 
 }  // namespace
@@ -79,7 +73,7 @@ std::vector<Event> RedisTransaction::history(const HistoryQuery& query) {
   for (std::size_t i = 0; i < events_.size(); ++i) {
     Event event = events_[i];
     event.sequence = kUnwritten + i;
-    if (event.sequence > query.after && matches(query, event)) found.push_back(std::move(event));
+    if (matches(query, event)) found.push_back(std::move(event));
   }
   if (query.limit == 0 || found.size() <= query.limit) return found;
   const auto surplus = static_cast<std::ptrdiff_t>(found.size() - query.limit);
