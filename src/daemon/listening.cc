@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "util/descriptor.h"
 #include "util/utf8.h"
 
 namespace leasehold::daemon {
@@ -65,11 +66,9 @@ Result<Listener> describe(int fd, std::string path) {
 }
 
 bool somebody_listens(const sockaddr_un& address) {
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool answered =
-      fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  if (fd >= 0) ::close(fd);
-  return answered;
+  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return socket.is_open() &&
+         ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
 Result<Listener> listen_on_unix(const Address& where) {
@@ -84,10 +83,10 @@ Result<Listener> listen_on_unix(const Address& where) {
   if (!folder.empty() && std::filesystem::create_directories(folder, ignored))
     ::chmod(folder.c_str(), S_IRWXU);
   // Two daemons that start at once must not take each other's socket for a dead one's.
-  const int lock = ::open((where.path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (lock < 0) return cannot(where.text, std::strerror(errno));
-  const std::unique_ptr<const int, void (*)(const int*)> closing(&lock, [](const int* fd) { ::close(*fd); });
-  if (::flock(lock, LOCK_EX) != 0) return cannot(where.text, std::strerror(errno));
+  const Descriptor lock(
+      ::open((where.path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock.is_open() || ::flock(lock.number(), LOCK_EX) != 0)
+    return cannot(where.text, std::strerror(errno));
   if (somebody_listens(address)) return cannot(where.text, "another process serves there already");
   struct stat there{};
   if (::lstat(where.path.c_str(), &there) == 0) {
@@ -201,12 +200,11 @@ void notify(std::string_view state) {
   if (path.size() >= sizeof address.sun_path) return;
   path.copy(address.sun_path, path.size());
   if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
-  const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return;
+  const Descriptor sender(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!sender.is_open()) return;
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
-  [[maybe_unused]] const auto sent = ::sendto(fd, state.data(), state.size(), MSG_NOSIGNAL,
+  [[maybe_unused]] const auto sent = ::sendto(sender.number(), state.data(), state.size(), MSG_NOSIGNAL,
                                               reinterpret_cast<const sockaddr*>(&address), length);
-  ::close(fd);
 }
 
 }  // namespace leasehold::daemon

@@ -1,22 +1,17 @@
 #include "daemon/store_memory.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value_to.hpp>
-#include <cerrno>
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
-#include "daemon/places.h"
 #include "env/system_random.h"
 #include "util/read_file.h"
+#include "util/replace_file.h"
 #include "util/utf8.h"
 
 namespace leasehold::daemon {
@@ -61,18 +56,12 @@ Result<std::optional<OnFile>> read(const std::string& file) {
 }
 
 Result<void> write(const std::string& file, const std::string& text) {
-  const auto cannot = [&] {
-    return fail(Code::unavailable, fmt::format("Cannot write {}: {}.", file, std::strerror(errno)));
-  };
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
-  const std::string draft = file + ".new";
-  const int fd = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return cannot();
-  const bool written =
-      ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
-  ::close(fd);
-  if (!written || ::rename(draft.c_str(), file.c_str()) != 0) return cannot();
+  if (auto replaced = replace_file(file, text); !replaced) {
+    return fail(Code::unavailable,
+                fmt::format("Cannot write {}: {}.", file, std::make_error_code(replaced.error()).message()));
+  }
   return {};
 }
 

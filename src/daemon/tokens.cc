@@ -7,7 +7,6 @@
 #include <openssl/rand.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <boost/json.hpp>
@@ -16,7 +15,9 @@
 #include <filesystem>
 #include <functional>
 
+#include "util/descriptor.h"
 #include "util/read_file.h"
+#include "util/replace_file.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
 
@@ -108,32 +109,24 @@ Result<std::vector<TokenInfo>> read_all(const std::string& file) {
   return fail(Code::corrupt, fmt::format("{} is not a file of tokens. Move it away.", file));
 }
 
-// One change at a time. Written beside and moved into place, so that nobody reads half of it.
+// One change at a time.
 Result<void> change(const std::string& file,
                     const std::function<Result<void>(std::vector<TokenInfo>&)>& edit) {
   std::error_code ignored;
   const auto folder = std::filesystem::path(file).parent_path();
   if (std::filesystem::create_directories(folder, ignored)) ::chmod(folder.c_str(), S_IRWXU);
-  const auto cannot = [&] {
-    return fail(Code::unavailable, fmt::format("{} cannot be written: {}.", file, std::strerror(errno)));
+  const auto cannot = [&](int why) {
+    return fail(Code::unavailable, fmt::format("{} cannot be written: {}.", file, std::strerror(why)));
   };
-  const int lock = ::open((file + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (lock < 0) return cannot();
-  const std::unique_ptr<const int, void (*)(const int*)> closing(&lock, [](const int* fd) { ::close(*fd); });
-  if (::flock(lock, LOCK_EX) != 0) return cannot();
+  const Descriptor lock(::open((file + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock.is_open() || ::flock(lock.number(), LOCK_EX) != 0) return cannot(errno);
   auto tokens = read_all(file);
   if (!tokens) return fail(tokens.error());
   if (auto edited = edit(*tokens); !edited) return edited;
   json::array list;
   for (const TokenInfo& token : *tokens) list.push_back(to_object(token));
   const std::string text = json::serialize(json::object{{"tokens", std::move(list)}}) + "\n";
-  const std::string beside = file + ".new";
-  const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return cannot();
-  const bool written =
-      ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
-  ::close(fd);
-  if (!written || ::rename(beside.c_str(), file.c_str()) != 0) return cannot();
+  if (auto replaced = replace_file(file, text); !replaced) return cannot(static_cast<int>(replaced.error()));
   return {};
 }
 

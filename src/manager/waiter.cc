@@ -3,7 +3,6 @@
 #include "manager/waiter.h"
 
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -73,28 +72,20 @@ bool may_help_to_try_again(const AcquireRequest& request, const Result<AcquireAn
   return code == Code::unavailable || code == Code::transaction_conflict;
 }
 
-}  // namespace
-
-Watch::Watch(LivenessProbe& liveness, const std::vector<Blocked>& blocked) {
+std::vector<Descriptor> watch(LivenessProbe& liveness, const std::vector<Blocked>& blocked) {
   std::set<Process> processes;
   for (const Blocked& one : blocked) {
     if (one.holder.process && processes.size() < kWatchedMax) processes.insert(*one.holder.process);
   }
+  std::vector<Descriptor> watched;
   for (const Process& process : processes) {
-    if (const int fd = liveness.watch(process); fd >= 0) fds_.push_back(fd);
+    Descriptor ended(liveness.watch(process));
+    if (ended.is_open()) watched.push_back(std::move(ended));
   }
+  return watched;
 }
 
-Watch::Watch(Watch&& other) noexcept : fds_(std::exchange(other.fds_, {})) {}
-
-Watch& Watch::operator=(Watch&& other) noexcept {
-  std::swap(fds_, other.fds_);
-  return *this;
-}
-
-Watch::~Watch() {
-  for (const int fd : fds_) close(fd);
-}
+}  // namespace
 
 Waiter::Waiter(LeaseManager& manager, AcquireRequest request, Until until)
     : manager_(manager), request_(std::move(request)), until_(until) {}
@@ -207,7 +198,7 @@ void Waiter::settle(Result<AcquireAnswer> answer) {
 void Waiter::wait_on(Result<AcquireAnswer> answer) {
   // A bell that has rung stays rung: listening to it after an error would ask without pause.
   hears_bell_ = answer.has_value();
-  watch_ = Watch();
+  watched_.clear();
   pause_ = kRetryPause;
   if (answer) {
     std::ranges::move(answer->notices, std::back_inserter(told_));
@@ -219,7 +210,7 @@ void Waiter::wait_on(Result<AcquireAnswer> answer) {
     patience_ = std::chrono::steady_clock::now() + (queued->wait_until - queued->at);
     pause_ = time_to_next_look(*queued, manager_.environment_.random);
     last_ = *queued;
-    if (is_in_front(*queued)) watch_ = Watch(manager_.environment_.liveness, queued->blocked);
+    if (is_in_front(*queued)) watched_ = watch(manager_.environment_.liveness, queued->blocked);
   } else if (!may_pass(answer.error().code) || !patience_) {
     finish(std::move(answer));
   } else if (std::chrono::steady_clock::now() >= *patience_) {
@@ -231,7 +222,7 @@ void Waiter::wait_on(Result<AcquireAnswer> answer) {
 
 void Waiter::finish(Result<AcquireAnswer> answer) {
   answer_ = std::move(answer);
-  watch_ = Watch();
+  watched_.clear();
   if (queued_ && began_ != std::chrono::steady_clock::time_point())
     waited_ = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
 }
@@ -257,7 +248,8 @@ void Waiter::undo() {
 }
 
 Waiter::Pause Waiter::pause() const {
-  Pause pause = {.fds = watch_.fds(), .at_most = pause_};
+  Pause pause = {.fds = {}, .at_most = pause_};
+  for (const Descriptor& process : watched_) pause.fds.push_back(process.number());
   if (hears_bell_ && bell_) pause.fds.push_back(bell_->fd());
   return pause;
 }

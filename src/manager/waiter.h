@@ -11,26 +11,11 @@
 
 #include "leasehold/client.h"
 #include "store/store.h"
+#include "util/descriptor.h"
 
 namespace leasehold {
 
 class LeaseManager;
-class LivenessProbe;
-
-// The processes of those in the way, as descriptors that tell when one has ended.
-class Watch {
- public:
-  Watch() = default;
-  Watch(LivenessProbe& liveness, const std::vector<Blocked>& blocked);
-  Watch(Watch&& other) noexcept;
-  Watch& operator=(Watch&& other) noexcept;
-  ~Watch();
-
-  const std::vector<int>& fds() const { return fds_; }
-
- private:
-  std::vector<int> fds_;
-};
 
 // For one thread at a time. The manager outlives it.
 class Waiter {
@@ -106,7 +91,7 @@ class Waiter {
   bool hears_bell_ = false;
   int unseen_ = 0;  // Times it only showed that it is there, since it looked.
   Duration pause_{};
-  Watch watch_;
+  std::vector<Descriptor> watched_;  // The processes of those in the way; each tells when it has ended.
   Queued last_;
   std::vector<Notice> told_;  // By any of the answers on the way.
   std::chrono::steady_clock::time_point began_;

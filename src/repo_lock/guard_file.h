@@ -8,7 +8,7 @@
 #include <string>
 #include <system_error>
 
-#include "repo_lock/descriptor.h"
+#include "repo_lock/files.h"
 
 namespace leasehold::repo_lock {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "leasehold/repo_lock.h"
-#include "repo_lock/descriptor.h"
+#include "repo_lock/files.h"
 
 namespace leasehold {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "leasehold/result.h"
-#include "repo_lock/descriptor.h"
+#include "repo_lock/files.h"
 #include "repo_lock/guard_file.h"
 
 namespace leasehold::repo_lock {

@@ -6,21 +6,9 @@
 #include <array>
 #include <cerrno>
 
+#include "util/descriptor.h"
+
 namespace leasehold {
-namespace {
-
-struct Descriptor {
-  explicit Descriptor(int number) : fd(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-
-  int fd;
-};
-
-}  // namespace
 
 std::expected<std::string, std::errc> read_to_end(int fd, std::size_t bytes_max) {
   std::string text;
@@ -38,8 +26,8 @@ std::expected<std::string, std::errc> read_to_end(int fd, std::size_t bytes_max)
 std::expected<std::string, std::errc> read_file(const std::string& path, std::size_t bytes_max) {
   // O_NONBLOCK: a FIFO of that name must not stop us; a regular file does not care.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.fd < 0) return std::unexpected(static_cast<std::errc>(errno));
-  return read_to_end(file.fd, bytes_max);
+  if (!file.is_open()) return std::unexpected(static_cast<std::errc>(errno));
+  return read_to_end(file.number(), bytes_max);
 }
 
 }  // namespace leasehold
