@@ -100,13 +100,13 @@ Decision decide(Ledger& ledger, const std::string& workspace, const AcquireReque
     if (!request.wait) return refused(request, std::move(found), ledger.now());
     Ticket ticket =
         new_ticket(ledger.transaction(), ledger.context(), workspace, request, group, found.upgrade);
-    const bool is_behind_all = !found.upgrade && !found.overtakes && !found.same_owner_waits;
-    const bool closes_none = is_behind_all && !is_waited_for(ledger.transaction(), request.caller);
+    // Long queues are of those who hold nothing: then there is nothing to search.
+    const bool may_close_cycle = found.overtakes || is_waited_for(ledger.transaction(), request.caller);
     std::vector<WaitEdge> cycle;
-    if (closes_none) {
-      come_behind(ledger, ticket, found);
-    } else {
+    if (may_close_cycle) {
       cycle = find_cycle(ledger.transaction(), ledger.context(), ticket, found);
+    } else if (!found.upgrade && !found.same_owner_waits) {
+      come_behind(ledger, ticket, found);
     }
     if (cycle.empty()) {
       ledger.enqueue(ticket);
@@ -136,23 +136,24 @@ std::string recorded_cycle(View& view, const Ticket& ticket) {
   return events.empty() ? "" : events.front().reason;
 }
 
+Duration waited(const Ticket& ticket) {
+  return std::chrono::duration_cast<Duration>(ticket.ended_at - ticket.arrival);
+}
+
 std::string failure_message(View& view, const Ticket& ticket, const std::vector<Blocked>& blocked) {
-  const auto waited = std::chrono::duration_cast<Duration>(ticket.ended_at - ticket.arrival);
   if (ticket.ended_by == EndCause::timed_out && blocked.empty()) {
     return fmt::format("Waited {}, which was all it was given. Nobody is in the way now. Ask again.",
-                       describe(waited));
+                       describe(waited(ticket)));
   }
   if (ticket.ended_by == EndCause::timed_out) {
-    return fmt::format("Waited {}, and still: {}", describe(waited), explain_blocked(blocked, view.now()));
+    return fmt::format("Waited {}, and still: {}", describe(waited(ticket)),
+                       explain_blocked(blocked, view.now()));
   }
   if (ticket.ended_by == EndCause::deadlock) {
     if (const std::string cycle = recorded_cycle(view, ticket); !cycle.empty()) return never_ends(cycle);
   }
-  return fmt::format("The wait ended after {}: {}. Ask again.", describe(waited), describe(ticket.ended_by));
-}
-
-Duration waited(const Ticket& ticket) {
-  return std::chrono::duration_cast<Duration>(ticket.ended_at - ticket.arrival);
+  return fmt::format("The wait ended after {}: {}. Ask again.", describe(waited(ticket)),
+                     describe(ticket.ended_by));
 }
 
 // The answer to a ticket that waits no more.

@@ -108,8 +108,6 @@ bool is_waited_for(View& view, const Caller& caller) {
 
 std::vector<WaitEdge> find_cycle(View& view, const Context& context, const Ticket& asking,
                                  const Survey& found) {
-  // Long queues are of those who hold nothing: then there is nothing to search.
-  if (!found.overtakes && !is_waited_for(view, asking.request.caller)) return {};
   CycleSearch search(view, context, asking);
   const Owner& asker = asking.request.caller.holder.owner;
   if (search.follow(asker, found.blocked) || search.waits_for_asker(asker)) return search.take_way();

@@ -17,7 +17,8 @@ struct WaitEdge {
 };
 
 // The cycle that `asking` closes, by waiting for what was `found` in its way or by being waited for: each
-// waits for the next, the last for the first. Empty: there is none. `asking` is not written yet.
+// waits for the next, the last for the first. Empty: there is none. `asking` is not written yet. One that
+// overtakes nobody and whose caller nobody waits for closes none: for that there is is_waited_for().
 //
 // Costs one look at the tickets of the asker and of each owner in the way, and goes deeper only
 // through owners who wait themselves.

@@ -81,7 +81,8 @@ class Ledger {
   // Those that were.
   const std::vector<Ticket>& granted() const { return granted_; }
 
-  // Whether somebody's wait closes a cycle was asked: what was decided rests on what others wait for.
+  // A cycle was found, or a wait that stood already was searched for one: what is decided from here on rests
+  // on who waits for whom. (That one who comes to wait closes none is not noted: nothing changes by it.)
   void note_search() { searched_ = true; }
   bool has_searched() const { return searched_; }
 

@@ -10,13 +10,9 @@ Liveness liveness_of(const std::optional<Process>& process, const Context& conte
   return process ? context.verdicts.of(*process).liveness : Liveness::unknown;
 }
 
-Verdict verdict_on(const std::optional<Process>& process, const Context& context) {
-  if (!process) return {Liveness::unknown, "no process to watch; only its time counts"};
-  return context.verdicts.of(*process);
-}
-
 Verdict verdict_on(const Holder& holder, const Context& context) {
-  return verdict_on(holder.process, context);
+  if (!holder.process) return {Liveness::unknown, "no process to watch; only its time counts"};
+  return context.verdicts.of(*holder.process);
 }
 
 const std::optional<Process>& process_of(const Ticket& ticket) {

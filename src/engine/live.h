@@ -40,7 +40,6 @@ bool awaits_its_owner(const Lease& lease);
 Liveness liveness_of(const std::optional<Process>& process, const Context& context);
 
 // The same with what it is known from, for people.
-Verdict verdict_on(const std::optional<Process>& process, const Context& context);
 Verdict verdict_on(const Holder& holder, const Context& context);
 
 }  // namespace leasehold

@@ -77,7 +77,6 @@ class KeeperState {
   LocalTime next_expiry() const;
 
   std::vector<KeeperEvent> take_events();
-  bool has_events() const { return !events_.empty(); }
 
  private:
   enum class Stage { held, unclear, gone };
