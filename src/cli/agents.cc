@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <boost/json/array.hpp>
 #include <map>
 

@@ -14,7 +14,6 @@
 #include "init/configured_command.h"
 #include "init/host_check.h"
 #include "init/rehearsal.h"
-#include "util/path_text.h"
 #include "util/utf8.h"
 
 namespace leasehold {

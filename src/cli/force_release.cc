@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "cli/answers.h"
 #include "cli/commands.h"
 

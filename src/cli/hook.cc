@@ -1,6 +1,5 @@
 #include "hook/hook.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/time.h>
 #include <unistd.h>

@@ -1,11 +1,9 @@
-#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <boost/json/serialize.hpp>
 #include <cstdio>
 
-#include "cli/answers.h"
 #include "cli/board.h"
 #include "cli/commands.h"
 #include "cli/end_signals.h"

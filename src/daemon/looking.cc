@@ -3,7 +3,6 @@
 #include <boost/json/object.hpp>
 #include <charconv>
 
-#include "daemon/rendering.h"
 #include "daemon/routes.h"
 #include "util/rfc3339.h"
 #include "wire/answer_json.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <chrono>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 

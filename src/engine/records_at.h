@@ -1,7 +1,6 @@
 // What a view has in one place, or in several.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <ranges>
 #include <set>
-#include <tuple>
 
 #include "engine/live.h"
 #include "engine/ownership.h"

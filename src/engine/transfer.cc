@@ -12,7 +12,6 @@
 #include "engine/ledger.h"
 #include "engine/limits.h"
 #include "engine/live.h"
-#include "engine/ownership.h"
 #include "engine/pairing.h"
 #include "engine/selection.h"
 #include "engine/validate.h"

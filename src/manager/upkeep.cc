@@ -1,7 +1,6 @@
 // Recording what ended, forgetting what nobody needs, and the configuration the store keeps.
 #include <algorithm>
 #include <charconv>
-#include <tuple>
 
 #include "engine/sweep.h"
 #include "engine/validate.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "model/scope.h"
-#include "store/json/records_json.h"
 #include "store/json/stored_records.h"
 #include "store/redis/transaction.h"
 #include "store/stored.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "model/scope.h"
 #include "store/json/stored_records.h"
 #include "store/redis/transaction.h"
 #include "store/stored.h"
