@@ -22,7 +22,7 @@ constexpr Example kExamples[] = {
      "src/a.ts and its tests, at once or not at all"},
     {"lease acquire --subtree docs --mode shared --wait 5m",
      "all of docs for reading, as soon as nobody writes"},
-    {"git diff -z --name-only | lease acquire -0 -", "every changed file"},
+    {"git diff -z --name-only --relative | lease acquire -0 -", "every changed file from here on down"},
     {"lease acquire port:3000", "anything else that one owner at a time may have"},
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <boost/json/array.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -50,24 +51,46 @@ Caller caller_named(const std::string& agent) {
   return {.holder = {.owner = {agent, "demo"}, .pr_id = {}, .host = "localhost", .process = {}}};
 }
 
-void title(std::string_view text) { fmt::print("\n== {}\n", text); }
+// What happens, told as it does, or with --json in one document at the end.
+class Story {
+ public:
+  explicit Story(const Output& out) : out_(out) {
+    if (!out_.json()) out_.print("Two agents, one file and its test, in a temporary workspace.\n");
+  }
 
-void print_notices(const std::string& agent, std::span<const Notice> notices) {
+  void scene(std::string_view title) {
+    if (!out_.json()) return out_.print(fmt::format("\n== {}\n", title));
+    scenes_.push_back(boost::json::object{{"title", title}, {"lines", boost::json::array()}});
+  }
+
+  void say(std::string_view line) {
+    if (!out_.json()) return out_.print(fmt::format("  {}\n", line));
+    scenes_.back().at("lines").as_array().emplace_back(line);
+  }
+
+  // The parts of a refusal stand in one line each: it is long.
+  void say_in_parts(std::string_view message) {
+    while (!message.empty()) {
+      const std::size_t end = std::min(message.find("; /"), message.size() - 1) + 1;
+      say(message.substr(0, end));
+      message.remove_prefix(std::min(end + 1, message.size()));
+    }
+  }
+
+  void end() {
+    if (out_.json()) out_.document({{"scenes", std::move(scenes_)}});
+  }
+
+ private:
+  const Output& out_;
+  boost::json::array scenes_;
+};
+
+void tell_notices(Story& story, const std::string& agent, std::span<const Notice> notices) {
   for (const Notice& notice : notices) {
-    fmt::print("  {} is told: {} {} {}: {}\n", agent, notice.path,
-               notice.received ? "comes from" : "was taken by", notice.actor, notice.reason);
+    story.say(fmt::format("{} is told: {} {} {}: {}", agent, notice.path,
+                          notice.received ? "comes from" : "was taken by", notice.actor, notice.reason));
   }
-}
-
-// The parts of a refusal stand in one line each: it is long.
-std::string one_per_line(std::string_view message) {
-  std::string lines;
-  while (!message.empty()) {
-    const std::size_t end = std::min(message.find("; /"), message.size() - 1) + 1;
-    lines += fmt::format("  {}\n", message.substr(0, end));
-    message.remove_prefix(std::min(end + 1, message.size()));
-  }
-  return lines;
 }
 
 std::string added_by_pairing(const Lease& lease) {
@@ -75,42 +98,44 @@ std::string added_by_pairing(const Lease& lease) {
   return fmt::format("  (paired with {}, rule {})", lease.paired_with.front(), lease.rule);
 }
 
-void print_answer(const std::string& agent, const AcquireAnswer& answer) {
+void tell_answer(Story& story, const std::string& agent, const AcquireAnswer& answer) {
   if (const auto* granted = std::get_if<Granted>(&answer.decision)) {
     for (const Lease& lease : granted->leases) {
-      fmt::print("  {} holds {} {} token {}{}\n", agent, lease.path, word(lease.mode), lease.token.value,
-                 added_by_pairing(lease));
+      story.say(fmt::format("{} holds {} {} token {}{}", agent, lease.path, word(lease.mode),
+                            lease.token.value, added_by_pairing(lease)));
     }
   } else if (const auto* refused = std::get_if<Refused>(&answer.decision)) {
-    fmt::print("  {} is refused: {}\n{}", agent, info(refused->code).name, one_per_line(refused->message));
-    if (!refused->next_command.empty()) fmt::print("  To wait for it: {}\n", refused->next_command);
+    story.say(fmt::format("{} is refused: {}", agent, info(refused->code).name));
+    story.say_in_parts(refused->message);
+    if (!refused->next_command.empty()) story.say(fmt::format("To wait for it: {}", refused->next_command));
   }
-  print_notices(agent, answer.notices);
+  tell_notices(story, agent, answer.notices);
 }
 
 class Demo {
  public:
-  explicit Demo(OpenWorkspace& workspace) : workspace_(workspace), client_(workspace.client()) {}
+  Demo(OpenWorkspace& workspace, Story& story)
+      : workspace_(workspace), client_(workspace.client()), story_(story) {}
 
   Result<void> run() {
-    title("ann wants src/greeting.ts; its test comes along");
+    story_.scene("ann wants src/greeting.ts; its test comes along");
     auto first = acquire("ann", {});
     if (!first) return fail(first.error());
-    print_answer("ann", *first);
+    tell_answer(story_, "ann", *first);
 
-    title("bob wants it too, and is told who is in the way");
+    story_.scene("bob wants it too, and is told who is in the way");
     auto second = acquire("bob", {});
     if (!second) return fail(second.error());
-    print_answer("bob", *second);
+    tell_answer(story_, "bob", *second);
 
-    title("bob waits; ann releases; bob goes on");
+    story_.scene("bob waits; ann releases; bob goes on");
     if (auto done = wait_and_release(); !done) return done;
 
-    title("bob hands his work to cyd");
+    story_.scene("bob hands his work to cyd");
     if (auto done = hand_over(); !done) return done;
 
-    title("history of src/greeting.ts");
-    return print_history();
+    story_.scene("history of src/greeting.ts");
+    return tell_history();
   }
 
  private:
@@ -138,19 +163,20 @@ class Demo {
     });
     // Without a wait, be it by an error, there is nothing to wait for here.
     while (!answered && !bob_waits()) std::this_thread::yield();
-    fmt::print("  bob waits\n");
+    story_.say("bob waits");
     const auto released = client_->release(
         {.caller = caller_named("ann"), .which = {.paths = {"/src/greeting.ts"}}, .token = {}});
     if (!released) return fail(released.error());
-    fmt::print("  ann releases /src/greeting.ts, and with it the test that pairing added\n");
+    story_.say("ann releases /src/greeting.ts, and with it the test that pairing added");
     bob.join();
     if (!answer) return fail(answer.error());
     if (const auto* granted = std::get_if<Granted>(&answer->decision))
       bobs_token_ = granted->leases.front().token;
     const auto waited =
         std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
-    print_answer("bob", *answer);
-    fmt::print("  ({:.1f} ms after bob began to wait)\n", static_cast<double>(waited.count()) / 1000);
+    tell_answer(story_, "bob", *answer);
+    story_.say(
+        fmt::format("({:.1f} ms after bob began to wait)", static_cast<double>(waited.count()) / 1000));
     return {};
   }
 
@@ -170,34 +196,36 @@ class Demo {
     for (const Outcome& outcome : moved->outcomes) {
       if (outcome.error) return fail(*outcome.error);
       if (!outcome.lease) continue;
-      fmt::print("  {} holds {} {} token {}\n", outcome.lease->holder.owner.agent_id, outcome.lease->path,
-                 word(outcome.lease->mode), outcome.lease->token.value);
+      story_.say(fmt::format("{} holds {} {} token {}", outcome.lease->holder.owner.agent_id,
+                             outcome.lease->path, word(outcome.lease->mode), outcome.lease->token.value));
     }
     const auto old = client_->check(caller_named("bob"), "/src/greeting.ts", bobs_token_);
     if (!old) return fail(old.error());
-    if (old->error) fmt::print("  bob's old token no longer writes: {}\n", info(old->error->code).name);
+    if (old->error)
+      story_.say(fmt::format("bob's old token no longer writes: {}", info(old->error->code).name));
     const auto cyds = acquire("cyd", {});
     if (!cyds) return fail(cyds.error());
-    print_notices("cyd", cyds->notices);
+    tell_notices(story_, "cyd", cyds->notices);
     return {};
   }
 
-  Result<void> print_history() {
+  Result<void> tell_history() {
     const auto events = client_->history({.path = "/src/greeting.ts"});
     if (!events) return fail(events.error());
     for (const Event& event : *events) {
-      fmt::print("  {:<9} {:<4} {}{}{}\n", word(event.type), event.owner.agent_id, word(event.mode),
-                 event.reason.empty() ? "" : "  ", event.reason);
+      story_.say(fmt::format("{:<9} {:<4} {}{}{}", word(event.type), event.owner.agent_id, word(event.mode),
+                             event.reason.empty() ? "" : "  ", event.reason));
     }
     return {};
   }
 
   OpenWorkspace& workspace_;
   std::shared_ptr<Client> client_;
+  Story& story_;
   Token bobs_token_;
 };
 
-Result<void> run_demo() {
+Result<int> run(Call& call) {
   const TemporaryWorkspace files;
   if (files.root().empty() || !files.add("/src/greeting.ts") || !files.add("/tests/greeting.test.ts") ||
       !files.add("/.leasehold.toml")) {
@@ -206,13 +234,9 @@ Result<void> run_demo() {
   }
   const auto workspace = open_workspace({.place = files.root(), .settings = {{"store", "memory:"}}});
   if (!workspace) return fail(workspace.error());
-  fmt::print("Two agents, one file and its test, in a temporary workspace.\n");
-  return Demo(**workspace).run();
-}
-
-Result<int> run(Call&) {
-  const Result<void> done = run_demo();
-  if (!done) return fail(done.error());
+  Story story(call.out());
+  if (const auto done = Demo(**workspace, story).run(); !done) return fail(done.error());
+  story.end();
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <boost/json/array.hpp>
 #include <cstdlib>
 #include <string_view>
 
@@ -9,17 +10,44 @@
 #include "cli/commands.h"
 #include "engine/explain.h"
 #include "util/utf8.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {
 
-constexpr int kRefused = 1;
+constexpr int kRefused = 1;  // As git's own hooks do.
 // What git asks before the commit of a merge without conflicts; pre-commit it asks for all others.
 constexpr std::string_view kMerge = "pre-merge-commit";
 
 bool is_switched_off() {
   const char* const value = std::getenv("LEASE_GIT_HOOKS");
   return value != nullptr && (std::string_view(value) == "0" || std::string_view(value) == "off");
+}
+
+void tell_nothing_is_held(const Call& call) {
+  if (call.out().json()) call.out().document({{"held", boost::json::array()}});
+}
+
+void tell_released(const Call& call, std::size_t released) {
+  if (call.out().json()) {
+    call.out().document({{"released", released}});
+  } else if (released > 0) {
+    call.out().note(fmt::format("Released {} committed files.", released));
+  }
+}
+
+boost::json::object refusal_json(const std::vector<Trespass>& found, const std::string& message) {
+  boost::json::array held;
+  for (const Trespass& one : found) {
+    const Owner& owner = one.lease.holder.owner;
+    held.push_back(boost::json::object{{"file", one.path},
+                                       {"lease_id", one.lease.id.text},
+                                       {"agent_id", owner.agent_id},
+                                       {"session_id", owner.session_id}});
+  }
+  boost::json::object error = error_json({Code::busy, message});
+  error["exit_code"] = kRefused;
+  return {{"error", std::move(error)}, {"held", std::move(held)}};
 }
 
 int refuse(const Call& call, const std::vector<Trespass>& found, bool is_merge) {
@@ -34,7 +62,11 @@ int refuse(const Call& call, const std::vector<Trespass>& found, bool is_merge) 
                 "git commit. To commit anyway: git commit --no-verify."
               : "Wait for them (lease acquire PATH --wait 5m), commit the rest, or commit anyway with git "
                 "commit --no-verify.";
-  call.out().complain(text);
+  if (call.out().json()) {
+    call.out().document(refusal_json(found, text));
+  } else {
+    call.out().complain(text);
+  }
   return kRefused;
 }
 
@@ -49,30 +81,36 @@ Result<int> unchecked(const Call& call, const Error& error) {
   const auto place = call.place();
   if (!place || !lets_unchecked_writes_pass({.place = *place, .environment = environment}))
     return fail(error.code, error.message + " To commit all the same: git commit --no-verify");
+  if (call.out().json()) call.out().document({{"held", boost::json::array()}, {"unchecked", error.message}});
   call.out().note(fmt::format("This commit was not checked (gate_fail_open): {}", error.message));
   return 0;
 }
 
 Result<int> run(Call& call) {
-  if (is_switched_off()) return 0;
   const std::string hook = call.arguments().operands().front();
   const bool before = hook != "post-commit";
+  const auto nothing_to_do = [&] {
+    before ? tell_nothing_is_held(call) : tell_released(call, 0);
+    return 0;
+  };
+  if (is_switched_off()) return nothing_to_do();
   if (before && hook != "pre-commit" && hook != kMerge)
     return fail(Code::invalid_argument,
                 "There is no such hook of ours. Name one of: pre-commit, pre-merge-commit, post-commit.");
   const auto workspace = call.workspace();
   // Nobody ever leased anything here.
-  if (!workspace && workspace.error().code == Code::not_found) return 0;
+  if (!workspace && workspace.error().code == Code::not_found) return nothing_to_do();
   if (!workspace) return unchecked(call, workspace.error());
   if (!before) {
     const auto released = after_commit(**workspace, committer(call, **workspace));
     if (!released) return fail(released.error());
-    if (*released > 0) call.out().note(fmt::format("Released {} committed files.", *released));
+    tell_released(call, *released);
     return 0;
   }
   const auto found = before_commit(**workspace, committer(call, **workspace));
   if (!found) return unchecked(call, found.error());
-  return found->empty() ? 0 : refuse(call, *found, hook == kMerge);
+  if (!found->empty()) return refuse(call, *found, hook == kMerge);
+  return nothing_to_do();
 }
 
 }  // namespace
@@ -84,7 +122,8 @@ const Command kGitHook = {
     .description =
         "pre-commit refuses a commit that touches files of another live owner, both sides of a rename "
         "included; pre-merge-commit does the same for a merge. "
-        "post-commit gives the committed files back. LEASE_GIT_HOOKS=0 switches all off.",
+        "post-commit gives the committed files back. Refused is exit status 1, as of any hook of git's. "
+        "LEASE_GIT_HOOKS=0 switches all off.",
     .uses = Uses::owner,
     .operands = {"HOOK", "Which of git's hooks this is", 1, 1, "pre-commit pre-merge-commit post-commit"},
     .run = run,

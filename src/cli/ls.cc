@@ -6,28 +6,21 @@
 #include "cli/commands.h"
 #include "model/scope.h"
 #include "util/utf8.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {
 
-using boost::json::array;
-using boost::json::object;
-
 Result<int> run(Call& call) {
   const auto board = look_at_board(call);
   if (!board) return fail(board.error());
-  array rows;
+  boost::json::array rows;
   std::string text;
   for (const BoardRow& row : board->rows) {
     const Lease& lease = row.lease;
     if (!row.live || lease.status != Status::active) continue;
     if (call.out().json()) {
-      rows.push_back(object{{"path", lease.path},
-                            {"subtree", lease.subtree},
-                            {"mode", word(lease.mode)},
-                            {"agent_id", lease.holder.owner.agent_id},
-                            {"session_id", lease.holder.owner.session_id},
-                            {"token", lease.token.value}});
+      rows.push_back(lease_json(lease, {board->at, board->wall}));
     } else if (call.arguments().has("null")) {
       text += (is_path(lease.path) ? "file:" + lease.path : lease.path) + '\0';
     } else {

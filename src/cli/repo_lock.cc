@@ -12,8 +12,8 @@
 #include "run/child_process.h"
 #include "util/duration_text.h"
 #include "util/path_text.h"
-#include "util/rfc3339.h"
 #include "util/utf8.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {
@@ -50,7 +50,7 @@ boost::json::object to_json(const std::string& repo_id, const std::optional<Repo
                                 {"evidence", lock.verdict.evidence}};
   if (lock.info) {
     if (lock.info->pid != 0) object["pid"] = lock.info->pid;
-    object["created_at"] = to_rfc3339(lock.info->created_at);
+    add_wall(object, "created_at", lock.info->created_at);
     object["cmd"] = lock.info->cmd;
   }
   return object;
@@ -85,14 +85,16 @@ Result<RepoLockAnswer> lock_within(const RepoLock& lock, const Asked& asked) {
 }
 
 int refuse(const Locked& locked, const Asked& asked, const Output& out) {
+  const std::string waited = asked.wait > 0ms ? fmt::format(" Waited {}.", duration_text(asked.wait)) : "";
+  const std::string message = fmt::format("E_REPO_LOCKED: {}{} To wait {}, add --wait 10m.", describe(locked),
+                                          waited, asked.wait > 0ms ? "longer" : "for it");
   if (out.json()) {
     auto object = to_json(asked.repo_id, RepoLockStatus{.lock = locked});
-    object["error"] = info(Code::locked).name;
+    object["error"] = error_json({Code::locked, message});
     out.document(object);
+  } else {
+    say(message);
   }
-  const std::string waited = asked.wait > 0ms ? fmt::format(" Waited {}.", duration_text(asked.wait)) : "";
-  say(fmt::format("E_REPO_LOCKED: {}{} To wait {}, add --wait 10m.", describe(locked), waited,
-                  asked.wait > 0ms ? "longer" : "for it"));
   return info(Code::locked).exit_code;
 }
 

@@ -8,7 +8,7 @@ namespace {
 constexpr OptionSpec kServeOptions[] = {
     {"--listen",
      "ADDRESS",
-     "unix:PATH or HOST:PORT; the default is a socket in the store's folder",
+     "unix:PATH or HOST:PORT; a socket in the folder of an embedded store is opened in any case",
      {},
      true},
     {"--tls-cert", "FILE", "Speak TLS on TCP, with this certificate (PEM, the chain behind it)"},

@@ -141,7 +141,7 @@ Result<Address> read_address(std::string_view text) {
   if (text.starts_with("unix:")) {
     address.path = text.substr(5);
     if (address.path.starts_with('/')) return address;
-    return fail(Code::config_error,
+    return fail(Code::invalid_argument,
                 fmt::format("--listen is {}; the socket's path has to be absolute: unix:/run/lease.sock.",
                             in_quotes(text)));
   }
@@ -158,7 +158,7 @@ Result<Address> read_address(std::string_view text) {
       return address;
   }
   return fail(
-      Code::config_error,
+      Code::invalid_argument,
       fmt::format("--listen is {}; give unix:PATH or HOST:PORT, such as 127.0.0.1:7420.", in_quotes(text)));
 }
 

@@ -144,15 +144,18 @@ array notices_json(std::span<const Notice> notices) {
 object event_json(const Event& event) {
   object row = {{"sequence", event.sequence}, {"type", word(event.type)}};
   add_wall(row, "at", event.wall);
-  row["lease_id"] = event.lease_id.text;
-  row["group_id"] = event.group_id.text;
+  // What all leases of an owner have in common is told once: it is about none of them.
+  const bool is_of_many = event.path.empty();
+  const auto of_one = [&](auto&& it) { return is_of_many ? value(nullptr) : value(it); };
+  row["lease_id"] = of_one(event.lease_id.text);
+  row["group_id"] = of_one(event.group_id.text);
   row["agent_id"] = event.owner.agent_id;
   row["session_id"] = event.owner.session_id;
   row["pr_id"] = event.pr_id;
-  row["path"] = event.path;
-  row["subtree"] = event.subtree;
-  row["mode"] = word(event.mode);
-  row["token"] = event.token.value;
+  row["path"] = of_one(event.path);
+  row["subtree"] = of_one(event.subtree);
+  row["mode"] = of_one(word(event.mode));
+  row["token"] = of_one(event.token.value);
   row["status_before"] = word_or_null(event.status_before);
   row["status_after"] = word_or_null(event.status_after);
   row["cause"] = event.cause == EndCause::none ? value(nullptr) : value(word(event.cause));

@@ -84,6 +84,12 @@ Result<Target> find_target(const Workspace& workspace, const OsPath& given) {
   return target_of(workspace, path, given);
 }
 
+// Answers name files from the workspace's root on; whoever pastes that has to say so.
+std::string as_printed(std::string_view path) {
+  if (!path.starts_with('/') || path == "/") return {};
+  return fmt::format(" If it counts from the workspace's root: {}", in_quotes(fmt::format("file:{}", path)));
+}
+
 }  // namespace
 
 Result<std::string> key_from_os(const Workspace& workspace, const OsPath& os_path) {
@@ -99,8 +105,9 @@ Result<std::string> key_from_os(const Workspace& workspace, const OsPath& os_pat
   return fail(
       Code::invalid_path,
       fmt::format("{} is outside the workspace: it is {}, and the workspace is {}. Name a path inside "
-                  "it, or run this in the workspace of that file.",
-                  in_quotes(os_path.path), in_quotes(target->resolved), in_quotes(workspace.root)));
+                  "it, or run this in the workspace of that file.{}",
+                  in_quotes(os_path.path), in_quotes(target->resolved), in_quotes(workspace.root),
+                  as_printed(os_path.path)));
 }
 
 Result<std::optional<std::string>> key_if_inside(const Workspace& workspace, const OsPath& os_path) {

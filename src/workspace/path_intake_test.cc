@@ -205,6 +205,11 @@ TEST_F(PathIntake, AWorkspaceInsideThisOneHasItsOwnKeys) {
   EXPECT_EQ(key("c/f.ts", "plain"), "/c/f.ts");
 }
 
+TEST_F(PathIntake, OutsideSaysHowToNameAFileAsAnswersDo) {
+  EXPECT_NE(message("/src/a.ts").find("file:/src/a.ts"), std::string::npos) << message("/src/a.ts");
+  EXPECT_EQ(message("../outside/x").find("file:"), std::string::npos);
+}
+
 TEST_F(PathIntake, OutsideIsNoErrorForThoseWhoLetItPass) {
   EXPECT_EQ(key_if_inside(workspace, {.path = "../outside/x", .cwd = workspace.root}), std::nullopt);
   EXPECT_EQ(key_if_inside(workspace, {.path = "src/a.ts", .cwd = workspace.root}), "/src/a.ts");

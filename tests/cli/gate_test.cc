@@ -73,6 +73,17 @@ TEST_F(Gate, AsksAStoreThatIsNamedThoughNothingElseSaysThatTheTreeIsGuarded) {
   EXPECT_EQ(in_redis("ann", "gate"), 0);
 }
 
+TEST_F(Gate, SaysInJsonThatATreeIsNotManaged) {
+  std::string folder = testing::TempDir() + "leasehold-unmanaged-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+
+  const Ran ran = as("ann", {"gate", "-C", folder, "--json", "x"});
+
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_EQ(ran.out, "{\"decision\":\"allowed\",\"leases\":[],\"notices\":[]}\n");
+  EXPECT_EQ(rmdir(folder.c_str()), 0);
+}
+
 TEST_F(Gate, DeniesOnceThenHaltsUntilInstructed) {
   ASSERT_EQ(as("ann", {"gate", "docs/x.md"}).exit, 0);
   const auto denied = json("bob", {"gate", "docs/x.md"});
@@ -287,9 +298,17 @@ TEST_F(Gate, GitRefusesToCommitAnothersFile) {
 
   EXPECT_EQ(refused.exit, 1);
   EXPECT_TRUE(contains(refused.err, "docs/x.md is held by ann")) << refused.err;
+  const Ran as_json = as("bob", {"git-hook", "pre-commit", "--json"});
+  EXPECT_EQ(as_json.exit, 1);
+  EXPECT_EQ(as_json.err, "");
+  const auto document = boost::json::parse(as_json.out).as_object();
+  EXPECT_EQ(document.at("error").at("exit_code"), 1);
+  EXPECT_EQ(document.at("held").at(0).at("file"), "docs/x.md");
+  EXPECT_EQ(document.at("held").at(0).at("agent_id"), "ann");
+  EXPECT_EQ(as("ann", {"git-hook", "pre-commit", "--json"}).out, "{\"held\":[]}\n");
   EXPECT_EQ(as("ann", {"git-hook", "pre-commit"}).exit, 0);
   ASSERT_EQ(git("commit -q -m x"), 0);
-  EXPECT_EQ(as("ann", {"git-hook", "post-commit"}).exit, 0);
+  EXPECT_EQ(as("ann", {"git-hook", "post-commit", "--json"}).out, "{\"released\":1}\n");
   EXPECT_FALSE(contains(as("x", {"ls"}).out, "docs")) << "the commit gave it back";
 }
 

@@ -99,6 +99,26 @@ TEST_F(Json, OfErrors) {
   }
 }
 
+TEST_F(Json, OfALeaseIsTheSameWhereverItAppears) {
+  const auto granted = json("ann", {"acquire", "docs/x.md"}).at("leases").at(0).as_object();
+  const auto listed = json("bob", {"ls"}).at("leases").at(0).as_object();
+
+  for (const auto& [name, value] : granted) EXPECT_TRUE(listed.contains(name)) << name;
+  EXPECT_EQ(listed.size(), granted.size());
+}
+
+TEST_F(Json, OfAnEventAboutManyNamesNoneOfThem) {
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md", "src/b.ts"}).exit, 0);
+  ASSERT_EQ(as("ann", {"renew", "--all"}).exit, 0);
+
+  const auto renewed = json("bob", {"history"}).at("events").as_array().back().as_object();
+
+  EXPECT_EQ(renewed.at("type"), "renewed");
+  EXPECT_EQ(renewed.at("count"), 2);
+  for (const char* name : {"lease_id", "group_id", "path", "subtree", "mode", "token"})
+    EXPECT_TRUE(renewed.at(name).is_null()) << name;
+}
+
 TEST_F(Json, OfAnEvent) {
   ASSERT_EQ(as("ann", {"acquire", "docs/x.md", "--reason", "r"}).exit, 0);
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
 #include <regex>
 
 #include "run_lease.h"
@@ -82,6 +83,17 @@ TEST(Demo, PlaysTheTourOfTheReadme) {
   EXPECT_EQ(ran.exit, kOk) << ran.err;
   EXPECT_EQ(ran.err, "");
   EXPECT_EQ(without_numbers(ran.out), without_numbers(block_of_readme("Two agents, one file")));
+}
+
+TEST(Demo, IsOneDocumentWithJsonAndSilentWithQuiet) {
+  const Ran ran = run_lease({"demo", "--json"});
+
+  EXPECT_EQ(ran.exit, kOk) << ran.err;
+  const auto document = boost::json::parse(ran.out).as_object();
+  EXPECT_EQ(document.at("scenes").as_array().size(), 5U);
+  EXPECT_EQ(document.at("scenes").at(2).at("lines").at(0), "bob waits");
+
+  EXPECT_EQ(run_lease({"demo", "-q"}).out, "");
 }
 
 TEST(Demo, SaysThatItHasNoPlaceToPlay) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <boost/json.hpp>
 #include <filesystem>
 #include <functional>
 #include <regex>
@@ -112,7 +113,12 @@ TEST_F(RepoLockCommand, RefusesWhileAnotherHasIt) {
 
   const Ran as_json = run({"--json", "--", "true"});
   EXPECT_EQ(as_json.exit, kLocked);
-  EXPECT_NE(as_json.out.find("\"error\":\"locked\""), std::string::npos) << as_json.out;
+  EXPECT_EQ(as_json.err, "") << "what is said is in the document";
+  const auto document = boost::json::parse(as_json.out).as_object();
+  EXPECT_EQ(document.at("error").at("code"), "locked");
+  EXPECT_EQ(document.at("error").at("exit_code"), kLocked);
+  EXPECT_TRUE(document.at("error").at("message").as_string().starts_with("E_REPO_LOCKED: "));
+  EXPECT_TRUE(document.at("created_at_ms").is_int64()) << as_json.out;
 
   write("end", "");
   EXPECT_EQ(holder.wait().exit, 3);

@@ -28,6 +28,8 @@ TEST_F(Doors, TcpWithoutTokensDoesNotStart) {
   EXPECT_EQ(ran.exit, 78) << ran.err;
   EXPECT_TRUE(contains(ran.err, "lease token create")) << ran.err;
   EXPECT_EQ(as("server", {"serve", "--listen", "0.0.0.0:0", "--open-to-loopback"}).exit, 78);
+  for (const char* address : {"7420", "unix:here"})
+    EXPECT_EQ(as("server", {"serve", "--listen", address}).exit, 64) << address;
 }
 
 TEST_F(Doors, ATokenThatEndsBeforeItBeginsIsNotMade) {
