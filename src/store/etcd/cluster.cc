@@ -96,6 +96,12 @@ Error error_of(const grpc::Status& status, const Address& address) {
             fmt::format("This is more than etcd at {} takes in one request ({}). Ask for less at once.",
                         address.shown(), in_sentence(said))};
   }
+  if (says("authentication is not enabled")) {
+    return {
+        Code::config_error,
+        fmt::format("etcd at {} has no users ({}). Take user and password out of the URL, or enable them.",
+                    address.shown(), in_sentence(said))};
+  }
   if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
       status.error_code() == grpc::StatusCode::PERMISSION_DENIED || says("authentication failed") ||
       says("user name is empty")) {

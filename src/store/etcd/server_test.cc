@@ -253,6 +253,15 @@ TEST(EtcdServer, UserAndPasswordAreAskedFor) {
   EXPECT_EQ(none.error().code, Code::config_error);
 }
 
+TEST(EtcdServer, WhereThereAreNoUsersTheUrlMayNotNameOne) {
+  EtcdCluster cluster;
+
+  const auto store = open_etcd_store("etcd://root:secret@" + cluster.endpoint(0) + "/test");
+
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, Code::config_error) << store.error().message;
+}
+
 // What opening a store there comes to, in a word.
 std::string code_of(const std::string& url) {
   const auto store = open_etcd_store(url);
