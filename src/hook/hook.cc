@@ -266,7 +266,7 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   std::string reason = short_reason(*decided, *denied, owner());
   // Paths are those of the tree they lie in.
   if (const auto& tree = tree_of(cwd_); !tree || tree->root != workspace.root())
-    reason = fmt::format("In {}: {}", short_path(workspace.root(), kRootShown), reason);
+    reason = fmt::format("In {}: {}", short_name(workspace.root(), kRootShown), reason);
   return denial(host_, event_->event_name, shortened(reason, kReasonMost));
 }
 

@@ -59,6 +59,20 @@ TEST_F(HookTest, APatchIsLetThroughAsAWholeOrNotAtAll) {
   EXPECT_EQ(holders("/c"), "codex@s2 ");
 }
 
+TEST_F(HookTest, TheTreeOfAFileElsewhereIsNamedAsItIs) {
+  const TempFolder elsewhere;
+  ASSERT_EQ(edit("s1", "a"), "");
+
+  const std::string denial =
+      call(fmt::format(R"({{"session_id":"s2","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"Write",
+                           "tool_input":{{"file_path":"{}/a"}}}})",
+                       elsewhere.path(), root()))
+          .output;
+
+  ASSERT_LE(root().size(), 40U) << "it would be cut";
+  EXPECT_TRUE(mentions(denial, "In " + root() + ": a is leased by")) << denial;
+}
+
 TEST_F(HookTest, EachFileOfALargePatchIsTaken) {
   std::string names;
   for (char c = '0'; c < '0' + 70; ++c) {

@@ -77,7 +77,10 @@ std::string with_its_end(const std::string& text) {
 }  // namespace
 
 std::string short_path(const std::string& key, std::size_t most) {
-  const std::string path = key.starts_with('/') ? key.substr(1) : key;
+  return short_name(key.starts_with('/') ? key.substr(1) : key, most);
+}
+
+std::string short_name(const std::string& path, std::size_t most) {
   // The end of a path says more than its beginning.
   if (in_sentence(path).size() <= most + 2) return in_sentence(path);
   // Escaped, it may be four times as long.

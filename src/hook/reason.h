@@ -13,8 +13,10 @@ inline constexpr std::size_t kReasonMost = 390;  // Hosts may cut what is longer
 // again, what to do instead. Less than 400 bytes. `self` is who reads it.
 std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self);
 
-// A key as a sentence names it. The end of one that is longer than that.
+// A key as a sentence names it, from the top of its tree. The end of one that is longer than that.
 std::string short_path(const std::string& key, std::size_t most = 90);
+// The same of a path of the machine, as it is.
+std::string short_name(const std::string& path, std::size_t most);
 
 // No more than `most` bytes of it, cut where a character begins.
 std::string_view shortened(std::string_view text, std::size_t most);
