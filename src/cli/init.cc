@@ -93,11 +93,13 @@ ToldStep told(const InitStep& step, const std::string& root) {
 }
 
 // What is left for people to do, so that agents really ask.
-std::vector<std::string> next_steps(const InitRequest& request) {
+std::vector<std::string> next_steps(const InitRequest& request, const InitPlan& plan) {
   std::vector<std::string> steps;
   if (!on_path("lease", environment)) steps.emplace_back("Put lease on PATH: the hooks call it by its name.");
   for (const HookHost host : request.hosts) {
-    if (!condition_of(host).empty()) steps.emplace_back(condition_of(host));
+    const bool is_left_out =
+        std::ranges::find(plan.refused, word(host), &Refusal::part) != plan.refused.end();
+    if (!is_left_out && !condition_of(host).empty()) steps.emplace_back(condition_of(host));
   }
   if (request.hosts.empty() && !request.git)
     steps.emplace_back("No agent was found. Name those you use: lease init --agents claude-code,codex");
@@ -123,7 +125,7 @@ void answer(const Call& call, const InitRequest& request, const InitPlan& plan, 
   }
   if (plan.is_done())
     text = uninstall ? "There is nothing of ours here.\n" : "Everything is in place already.\n";
-  const std::vector<std::string> next = uninstall ? std::vector<std::string>() : next_steps(request);
+  const std::vector<std::string> next = uninstall ? std::vector<std::string>() : next_steps(request, plan);
   boost::json::array hosts;
   for (const HookHost host : request.hosts) hosts.push_back(boost::json::string(word(host)));
   if (call.out().json()) {

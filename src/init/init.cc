@@ -150,7 +150,13 @@ Result<void> plan_server(const InitRequest& request, HookHost host, bool install
   const ServersFile file = servers_file(host);
   const std::string base = file.in_home ? value_of(request.variables, "HOME") : request.workspace.root;
   const std::string elsewhere = value_of(request.variables, file.variable);
-  if (base.empty() && elsewhere.empty()) return {};
+  if (base.empty() && elsewhere.empty()) {
+    if (!install) return {};
+    return fail(Code::config_error,
+                fmt::format("Its tools stand in {} below the home folder, and HOME is not "
+                            "set. Set it, and run this again.",
+                            file.path));
+  }
   const std::string path = elsewhere.empty() ? join(base, file.path) : elsewhere;
   const auto text = text_at(plan, path);
   if (!text) return fail(text.error());

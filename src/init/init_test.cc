@@ -185,12 +185,15 @@ TEST_F(Init, EveryAgentIsToldOfTheServerWhereItReadsServers) {
   for (const auto& [name, entry] : files) EXPECT_TRUE(text(name).contains(entry)) << name << text(name);
 }
 
-TEST_F(Init, WithoutAHomeNothingIsLookedForThere) {
+TEST_F(Init, WithoutAHomeTheToolsThatStandThereAreLeftOutAndSaid) {
   write(".codeium/windsurf/mcp_config.json", "no JSON");
   InitRequest here = request();
   here.variables = nullptr;
 
-  EXPECT_EQ(refused(plan_install(here)), "");
+  const std::string told = refused(plan_install(here));
+  EXPECT_TRUE(told.contains("windsurf tools: ") && told.contains("cline tools: ")) << told;
+  EXPECT_TRUE(told.contains("HOME is not set")) << told;
+  EXPECT_EQ(refused(plan_uninstall(here)), "");
 }
 
 TEST_F(Init, AHookFileThatIsNotOursIsLeftAloneAndSaid) {

@@ -77,6 +77,10 @@ TEST_F(InitCommand, RefusesWhatItDoesNotUnderstandAndDoesTheRest) {
   EXPECT_EQ(text(".claude/settings.json"), "{\n  \"a\": 1,\n}\n");
   const auto answer = json("x", {"init", "--agents", "codex,claude-code"});
   EXPECT_EQ(answer.at("refused").at(0).at("part"), "claude-code");
+  write(".gemini/settings.json", "no JSON");
+  const Ran left_out = as("x", {"init", "--agents", "codex,gemini"});
+  EXPECT_TRUE(contains(left_out.err, "Codex runs")) << left_out.err;
+  EXPECT_FALSE(contains(left_out.err, "Gemini CLI runs")) << "it does not ask: " << left_out.err;
   EXPECT_EQ(as("x", {"init", "--agents", "emacs"}).exit, 64);
   EXPECT_EQ(as("x", {"init", "--git-hooks"}).exit, 66) << "there is no repository";
 }
