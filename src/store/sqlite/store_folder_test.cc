@@ -128,7 +128,9 @@ TEST(StoreFolder, AStoreOfSomebodyElseIsNotOpened) {
   EXPECT_EQ(answer,
             fmt::format(
                 "unavailable: The store {} belongs to another user (uid 0), and you are 65534. Work as that "
-                "user, or have it run lease serve for both, and name that with LEASE_STORE.",
+                "user, or have it run lease serve --listen HOST:PORT and make you a token (lease token "
+                "create): then "
+                "set LEASE_STORE=http://HOST:PORT and LEASE_TOKEN.",
                 place.folder()));
 }
 
