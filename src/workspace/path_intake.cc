@@ -48,8 +48,9 @@ Result<Target> target_of(const Workspace& workspace, const std::string& path, co
     return Target{.key = {}, .resolved = std::move(resolved->path), .inner_root = std::move(inner)};
 
   if (!given.literal && !resolved->exists && inside->find_first_of("*?") != std::string_view::npos) {
-    return fail(Code::invalid_path, fmt::format("{} is a glob, and leases are held on names. Name the "
-                                                "directory with --subtree, or the files.",
+    return fail(Code::invalid_path, fmt::format("{} is a glob, and leases are held on names. Name the folder "
+                                                "or the files. (lease acquire takes a folder with all "
+                                                "below it: --subtree DIR.)",
                                                 in_quotes(given.path)));
   }
   // A link may have led to a name that nobody typed.
