@@ -151,7 +151,7 @@ Result<std::optional<Configuration::Known>> Configuration::from_sources(const Co
 
 std::optional<Configuration::Known> Configuration::from_store(const SettingSpec& spec,
                                                               std::span<const Setting> stored) const {
-  const Setting* row = find_row(stored, spec.stored_key, profile_.value);
+  const Setting* row = spec.is_local ? nullptr : find_row(stored, spec.stored_key, profile_.value);
   if (row == nullptr) return std::nullopt;
   const auto value = parse_setting(spec, row->value, spec.stored_unit);
   if (!value) return std::nullopt;
@@ -251,13 +251,14 @@ bool is_of_type(std::string_view value, std::string_view type) {
   return true;
 }
 
-}  // namespace
+std::unexpected<Error> cannot_store(const Setting& setting, std::string_view why) {
+  return fail(Code::invalid_argument,
+              fmt::format("The setting {} cannot be stored: {}.", in_quotes(setting.stored_key()), why));
+}
 
-Result<Setting> check_setting(Setting setting) {
-  const auto refuse = [&](std::string_view why) {
-    return fail(Code::invalid_argument,
-                fmt::format("The setting {} cannot be stored: {}.", in_quotes(setting.stored_key()), why));
-  };
+// As check_setting(), but that it may be one that no store should have: an old row has to be named to go.
+Result<Setting> well_formed(Setting setting) {
+  const auto refuse = [&](std::string_view why) { return cannot_store(setting, why); };
   if (setting.key.empty() || setting.key.contains('@')) return refuse("its key is empty or has an @");
   if (setting.scope.empty() || setting.scope.contains(':'))
     return refuse("its scope is empty or has a colon");
@@ -287,6 +288,14 @@ Result<Setting> check_setting(Setting setting) {
   return setting;
 }
 
+}  // namespace
+
+Result<Setting> check_setting(Setting setting) {
+  const SettingSpec* const spec = find_setting(setting.key);
+  if (spec == nullptr || !spec->is_local) return well_formed(std::move(setting));
+  return cannot_store(setting, "hooks go by it without asking the store. Write it into .leasehold.toml");
+}
+
 Result<Setting> stored_setting(std::string_view name, std::string_view value, std::string_view profile) {
   const SettingSpec* spec = find_setting(name);
   if (spec == nullptr) {
@@ -313,7 +322,7 @@ Result<Setting> stored_setting(std::string_view name, std::string_view value, st
     setting.scope = "profile";
     setting.resource = profile;
   }
-  return check_setting(std::move(setting));
+  return well_formed(std::move(setting));
 }
 
 }  // namespace leasehold

@@ -86,7 +86,8 @@ class Configuration {
 };
 
 // Whether a row may be put into lease_configs: value and type fit, and a key that means something has a value
-// it can have. Fills in type and description of a key that means something. Error: invalid_argument.
+// it can have and means something there. Fills in type and description of a key that means something. Error:
+// invalid_argument.
 Result<Setting> check_setting(Setting setting);
 
 // A row for the store from a setting's name (or stored key) and a value as people write it. An empty profile:

@@ -183,6 +183,16 @@ TEST(StoredSetting, IsMadeFromWhatPeopleWrite) {
   EXPECT_EQ(stored_setting("ttl", "10m", "nobody").error().code, Code::invalid_argument);
 }
 
+TEST(CheckSetting, RefusesWhatCountsOnlyWithoutTheStore) {
+  for (const char* key : {"gate_reads", "gate_stale_read", "gate_fail_open", "git_hook_required"}) {
+    const auto checked = check_setting({.key = key, .value = "true"});
+    ASSERT_FALSE(checked) << key;
+    EXPECT_TRUE(checked.error().message.contains(".leasehold.toml")) << checked.error().message;
+    EXPECT_EQ(stored_setting(key, "true", "")->stored_key(), key) << "an old row has to be named to go";
+  }
+  EXPECT_TRUE(check_setting({.key = "gate_retry_seconds", .value = "60"}));
+}
+
 TEST(CheckSetting, RefusesWhatCannotBeStoredOrCannotBeRight) {
   const auto code = [](Setting setting) {
     const auto checked = check_setting(std::move(setting));

@@ -29,6 +29,8 @@ struct SettingSpec {
   void (*apply)(Policy&, std::int64_t value);  // Flags are 0 or 1, durations milliseconds.
   std::int64_t (*current)(const Policy&);
   std::int64_t least = 0;
+  // Hooks go by it before they ask the store, or because they cannot: what a store says would not count.
+  bool is_local = false;
 };
 
 std::span<const SettingSpec> setting_specs();
