@@ -1,7 +1,9 @@
 #include "http_client/exchange.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
@@ -9,6 +11,9 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/json/parse.hpp>
 #include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <optional>
 
 #include "util/percent.h"
@@ -52,6 +57,12 @@ Result<void> read_parameters(std::string_view query, net::Endpoint& endpoint) {
   return {};
 }
 
+bool is_port(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return problem == std::errc() && end == text.data() + text.size() && port != 0;
+}
+
 Result<net::Endpoint> read_url(std::string_view url) {
   net::Endpoint endpoint;
   const auto mark = std::min(url.find('?'), url.size());
@@ -75,6 +86,7 @@ Result<net::Endpoint> read_url(std::string_view url) {
   if (endpoint.host.starts_with('[') && endpoint.host.ends_with(']'))
     endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
   if (endpoint.host.empty() || endpoint.port.empty()) return refuse("the host is missing");
+  if (!is_port(endpoint.port)) return refuse("its port has to be a number from 1 to 65535");
   if (auto read = read_parameters(query, endpoint); !read) return fail(read.error());
   return endpoint;
 }
@@ -187,6 +199,7 @@ Result<std::unique_ptr<Server>> Server::at(const std::string& url, const Credent
           : "localhost");
   if (!token.empty()) server->head_ += fmt::format("Authorization: Bearer {}\r\n", token);
   if (!settings.empty()) server->head_ += fmt::format("Lease-Settings: {}\r\n", settings);
+  server->has_token_ = !token.empty();
   server->endpoint_ = *std::move(endpoint);
   return server;
 }
@@ -203,9 +216,17 @@ Result<std::unique_ptr<Wire>> Server::connection(Deadline deadline) {
   auto wire = net::connect(endpoint_, "the lease server at " + in_sentence(shown_), deadline);
   if (wire) return wire;
   if (wire.error().code == Code::config_error) return wire;
+  const bool is_forbidden = !endpoint_.socket.empty() &&
+                            ::faccessat(AT_FDCWD, endpoint_.socket.c_str(), W_OK, AT_EACCESS) != 0 &&
+                            errno == EACCES;
+  if (is_forbidden)
+    return fail(Code::not_owner,
+                fmt::format("The lease server at {} is another user's, and a socket lets nobody else in. Ask "
+                            "for a token (lease token create), and use TCP: LEASE_STORE=http://HOST:PORT",
+                            in_sentence(shown_)));
+  // With TLS it may be there and speak something else.
   return fail(Code::unavailable,
-              fmt::format("Cannot reach the lease server at {}. Is it running? Start it with: lease serve",
-                          in_sentence(shown_)));
+              wire.error().message + (endpoint_.tls ? "" : " It is started with: lease serve"));
 }
 
 void Server::keep(std::unique_ptr<Wire> wire) {
@@ -249,11 +270,17 @@ Result<Reply> Server::ask(const Call& call) {
                     in_sentence(shown_)));
   }
   const std::string_view why = how == Ready::too_late ? "did not answer in time" : "closed the connection";
+  // Who waits for TLS answers nothing else.
+  const bool may_want_tls =
+      !endpoint_.tls && endpoint_.socket.empty() && how != Ready::too_late && !parser.got_some();
+  const std::string_view next =
+      may_want_tls ? "Ask again, or write https:// in its URL if it speaks TLS." : "Ask again.";
+  const std::string shown = in_sentence(shown_);
   if (call.method == "GET")
-    return fail(Code::unavailable, fmt::format("The lease server at {} {}. Ask again.", shown_, why));
+    return fail(Code::unavailable, fmt::format("The lease server at {} {}. {}", shown, why, next));
   return fail(Code::outcome_unknown,
-              fmt::format("The lease server at {} {}; whether it did what was asked is not known. Ask again.",
-                          shown_, why));
+              fmt::format("The lease server at {} {}; whether it did what was asked is not known. {}", shown,
+                          why, next));
 }
 
 }  // namespace leasehold::http

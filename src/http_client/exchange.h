@@ -48,6 +48,7 @@ class Server {
   Result<Reply> ask(const Call& call);
 
   const std::string& shown() const { return shown_; }
+  bool has_token() const { return has_token_; }
 
  private:
   Result<std::unique_ptr<net::Wire>> connection(net::Deadline deadline);
@@ -56,6 +57,7 @@ class Server {
   net::Endpoint endpoint_;
   std::string head_;  // Headers that every request has.
   std::string shown_;
+  bool has_token_ = false;
 
   std::mutex mutex_;  // Guards what follows.
   std::vector<std::unique_ptr<net::Wire>> idle_;

@@ -13,6 +13,7 @@
 
 #include "http_client/exchange.h"
 #include "util/rfc3339.h"
+#include "util/utf8.h"
 #include "wire/read_answers.h"
 #include "wire/request_json.h"
 
@@ -40,7 +41,15 @@ std::string text_of(const json::object& object, std::string_view name) {
 }
 
 // What a response says that is not a success.
-Error error_of(const Reply& reply, const std::string& server) {
+Error error_of(const Reply& reply, const http::Server& server) {
+  // The server speaks of HTTP. Whoever asks through us has a variable to set.
+  if (reply.status == 401)
+    return {Code::not_owner,
+            fmt::format("The lease server at {} {}. Make one where it runs, with lease token create, and set "
+                        "LEASE_TOKEN to it.",
+                        in_sentence(server.shown()),
+                        server.has_token() ? "does not know this token (LEASE_TOKEN), or it is over"
+                                           : "lets nobody in without a token")};
   const json::object* problem = reply.document.if_object();
   const std::string message = problem == nullptr ? "" : text_of(*problem, "detail");
   if (problem != nullptr) {
@@ -50,7 +59,7 @@ Error error_of(const Reply& reply, const std::string& server) {
   if (reply.status == 401 || reply.status == 403) return {Code::not_owner, said};
   if (reply.status == 408 || reply.status == 503) return {Code::unavailable, said};
   return {reply.status >= 500 ? Code::unavailable : Code::invalid_argument,
-          fmt::format("The lease server at {} refused the request: {}", server, said)};
+          fmt::format("The lease server at {} refused the request: {}", in_sentence(server.shown()), said)};
 }
 
 bool may_pass(Code code) {
@@ -146,8 +155,7 @@ class RemoteClient final : public HttpClient {
     const auto reply = ask("POST", "/v1/gate", {}, request_json(request));
     if (!reply) return fail(reply.error());
     const json::object* document = reply->document.if_object();
-    if (document == nullptr || !document->contains("decision"))
-      return fail(error_of(*reply, server_->shown()));
+    if (document == nullptr || !document->contains("decision")) return fail(error_of(*reply, *server_));
     return gate_answer_from(reply->document);
   }
 
@@ -262,8 +270,7 @@ class RemoteClient final : public HttpClient {
     if (!reply) return fail(reply.error());
     const json::object* document = reply->document.if_object();
     const json::value* list = document == nullptr ? nullptr : document->if_contains("settings");
-    if (reply->status != 200 || list == nullptr || !list->is_array())
-      return fail(error_of(*reply, server_->shown()));
+    if (reply->status != 200 || list == nullptr || !list->is_array()) return fail(error_of(*reply, *server_));
     std::vector<Setting> all;
     for (const json::value& one : list->get_array()) {
       auto setting = setting_from(one);
@@ -286,8 +293,7 @@ class RemoteClient final : public HttpClient {
     if (!reply) return fail(reply.error());
     const json::object* document = reply->document.if_object();
     const json::value* list = document == nullptr ? nullptr : document->if_contains("defects");
-    if (reply->status != 200 || list == nullptr || !list->is_array())
-      return fail(error_of(*reply, server_->shown()));
+    if (reply->status != 200 || list == nullptr || !list->is_array()) return fail(error_of(*reply, *server_));
     std::vector<Defect> defects;
     for (const json::value& one : list->get_array()) {
       if (!one.is_object()) continue;
@@ -347,7 +353,7 @@ class RemoteClient final : public HttpClient {
   template <class T>
   Result<T> read(const Result<Reply>& reply, Result<T> (*from)(const json::value&)) {
     if (!reply) return fail(reply.error());
-    if (reply->status < 200 || reply->status > 299) return fail(error_of(*reply, server_->shown()));
+    if (reply->status < 200 || reply->status > 299) return fail(error_of(*reply, *server_));
     auto value = from(reply->document);
     if (!value) return fail(Code::corrupt, "The server's answer cannot be read: " + value.error().message);
     return value;
@@ -355,7 +361,7 @@ class RemoteClient final : public HttpClient {
 
   Result<void> done(const Result<Reply>& reply) {
     if (!reply) return fail(reply.error());
-    if (reply->status < 200 || reply->status > 299) return fail(error_of(*reply, server_->shown()));
+    if (reply->status < 200 || reply->status > 299) return fail(error_of(*reply, *server_));
     return {};
   }
 
@@ -370,7 +376,7 @@ class RemoteClient final : public HttpClient {
     const json::object* document = reply->document.if_object();
     const json::value* count = document == nullptr ? nullptr : document->if_contains("count");
     if (reply->status != 200 || count == nullptr || !count->is_int64())
-      return fail(error_of(*reply, server_->shown()));
+      return fail(error_of(*reply, *server_));
     return static_cast<std::size_t>(count->get_int64());
   }
 
@@ -378,7 +384,7 @@ class RemoteClient final : public HttpClient {
     if (!reply) return fail(reply.error());
     if (reply->status < 300) return read<AcquireAnswer>(reply, acquire_answer_from);
     const json::object* problem = reply->document.if_object();
-    if (problem == nullptr || !problem->contains("decision")) return fail(error_of(*reply, server_->shown()));
+    if (problem == nullptr || !problem->contains("decision")) return fail(error_of(*reply, *server_));
     return acquire_answer_from(as_answer(*problem));
   }
 

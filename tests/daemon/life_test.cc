@@ -293,7 +293,7 @@ TEST_F(DaemonLife, TheCommandLineWorksOverIt) {
   stop();
   const Ran gone = over("bob", {"acquire", "src/b.ts"});
   EXPECT_EQ(gone.exit, 69);
-  EXPECT_TRUE(contains(gone.err, "Is it running?")) << gone.err;
+  EXPECT_TRUE(contains(gone.err, "lease serve")) << gone.err;
 }
 
 }  // namespace

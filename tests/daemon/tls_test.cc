@@ -71,6 +71,7 @@ TEST_F(Tls, AServerIsTrustedByItsCaAndItsName) {
   EXPECT_EQ(wrong_name.exit, 78) << wrong_name.err;
   EXPECT_TRUE(contains(wrong_name.err, "elsewhere")) << wrong_name.err;
   EXPECT_NE(plain.exit, 0);
+  EXPECT_TRUE(contains(plain.err, "https://")) << plain.err;
   EXPECT_EQ(right.exit, 0) << right.err;
 }
 
