@@ -50,12 +50,32 @@ Result<void> add_numbers(const Arguments& arguments, AcquireRequest& request) {
   return {};
 }
 
+// What depends on where it is asked.
+Result<void> complete(Call& call, const OpenWorkspace& workspace, const std::vector<AskedPath>& asked,
+                      AcquireRequest& request) {
+  auto wanted = workspace.wanted(asked, {.cwd = call.cwd(), .pairs = !call.arguments().has("no-pairs")});
+  if (!wanted) return fail(wanted.error());
+  request.paths = *std::move(wanted);
+  request.caller = call.caller(true);
+  if (request.wait) request.waiter = workspace.own_process();
+  return {};
+}
+
+// The rules have nothing against it where nobody holds anything.
+Result<void> rehearse(Call& call, OpenWorkspace& empty, const std::vector<AskedPath>& asked,
+                      AcquireRequest request) {
+  request.wait.reset();
+  if (auto completed = complete(call, empty, asked, request); !completed) return completed;
+  if (const auto answer = empty.client()->acquire(request); !answer) return fail(answer.error());
+  return {};
+}
+
 }  // namespace
 
 std::span<const OptionSpec> acquire_options() { return std::span(kOptions).first(std::size(kOptions) - 1); }
 std::span<const OptionSpec> run_options() { return kOptions; }
 
-Result<AcquireRequest> acquire_request(Call& call) {
+Result<AcquireRequest> acquire_request(Call& call, bool begins) {
   const Arguments& arguments = call.arguments();
   AcquireRequest request = {.mode = arguments.text("mode") == "shared" ? Mode::shared : Mode::exclusive,
                             .reason = arguments.text("reason").value_or(""),
@@ -73,11 +93,12 @@ Result<AcquireRequest> acquire_request(Call& call) {
         fmt::format("Which files? Name a PATH or --subtree DIR. See: lease help {}", call.command().name));
   }
 
-  auto workspace = call.workspace(true);
+  if (const char* trace = std::getenv("TRACEPARENT")) request.trace = trace;
+  const auto is_right = [&](OpenWorkspace& empty) { return rehearse(call, empty, asked, request); };
+  const auto workspace = begins ? call.workspace_to_begin(is_right) : call.workspace();
   if (!workspace) return fail(workspace.error());
-  auto wanted = (*workspace)->wanted(asked, {.cwd = call.cwd(), .pairs = !arguments.has("no-pairs")});
-  if (!wanted) return fail(wanted.error());
-  request.paths = *std::move(wanted);
+  if (auto completed = complete(call, **workspace, asked, request); !completed)
+    return fail(completed.error());
   for (const AskedPath& one : asked) {
     std::error_code ignored;
     if (!one.subtree &&
@@ -86,9 +107,6 @@ Result<AcquireRequest> acquire_request(Call& call) {
                                   in_sentence(one.path), shell_word(one.path)));
     }
   }
-  request.caller = call.caller(true);
-  if (request.wait) request.waiter = (*workspace)->own_process();
-  if (const char* trace = std::getenv("TRACEPARENT")) request.trace = trace;
   return request;
 }
 

@@ -9,8 +9,9 @@ namespace leasehold {
 std::span<const OptionSpec> acquire_options();
 std::span<const OptionSpec> run_options();
 
-// What the arguments ask for. Opens the workspace, and makes its store. Errors: those of the workspace.
-Result<AcquireRequest> acquire_request(Call& call);
+// What the arguments ask for. Opens the workspace; if it `begins` something, makes its store where there is
+// none. Errors: those of the workspace, and then those of an acquire.
+Result<AcquireRequest> acquire_request(Call& call, bool begins = true);
 
 // Asks for it, or waits for it. Whoever is interrupted or terminated while it waits gives its place up first.
 Result<AcquireAnswer> acquire(Client& client, const AcquireRequest& request);

@@ -50,7 +50,7 @@ Result<int> answer(Call& call, const AcquireRequest& request, AcquireAnswer answ
   return status;
 }
 
-Result<int> answer(Call& call, const Outcomes& outcomes, std::string_view done) {
+Result<int> answer(Call& call, const Outcomes& outcomes, std::string_view done, std::string_view already) {
   int status = 0;
   for (const Outcome& outcome : outcomes.outcomes) {
     if (outcome.error && status == 0) status = info(outcome.error->code).exit_code;
@@ -67,7 +67,7 @@ Result<int> answer(Call& call, const Outcomes& outcomes, std::string_view done) 
     if (outcome.error) {
       call.out().complain(outcome.error->message);
     } else {
-      call.out().print(outcome_text(outcome, done, call.out()));
+      call.out().print(outcome_text(outcome, done, already, call.out()));
       if (outcome.ttl_clamped) call.out().note("The TTL was cut to the longest there is.");
     }
   }

@@ -26,9 +26,10 @@ void tell(const Output& out, const std::vector<Notice>& notices);
 // Grants and refusals. Returns the exit status.
 Result<int> answer(Call& call, const AcquireRequest& request, AcquireAnswer answer);
 
-// Calls about several leases; `done` says in a word what became of each. The exit status is that of the
-// first that failed.
-Result<int> answer(Call& call, const Outcomes& outcomes, std::string_view done);
+// Calls about several leases; `done` says in a word what became of each, `already` what was so before. The
+// exit status is that of the first that failed.
+Result<int> answer(Call& call, const Outcomes& outcomes, std::string_view done,
+                   std::string_view already = "ended before");
 
 // --id, --all, --pr or the operands. Errors: invalid_argument (none, or two ways at once).
 Result<Selection> selection(Call& call);

@@ -87,6 +87,17 @@ Result<std::unique_ptr<OpenWorkspace>> Call::other_workspace(Workspace workspace
   return open_workspace(*options, std::move(workspace));
 }
 
+Result<OpenWorkspace*> Call::workspace_to_begin(const std::function<Result<void>(OpenWorkspace&)>& is_right) {
+  const auto found = workspace();
+  if (found || found.error().code != Code::not_found) return found;
+  const auto empty = workspace_without_store();
+  if (!empty) return empty;
+  const auto checked = is_right(**empty);
+  workspace_.reset();
+  if (!checked) return fail(checked.error());
+  return workspace(true);
+}
+
 Result<OpenWorkspace*> Call::workspace_to_ask() { return open({.create = false, .prefers_server = true}); }
 
 Result<OpenWorkspace*> Call::workspace_without_store() { return open({.settings = {{"store", "memory:"}}}); }
@@ -181,10 +192,16 @@ Result<Moment> Call::moment(const std::string& path) {
 std::string Call::waiting() const {
   std::string text = fmt::format("lease {}", command_.name);
   // In front: behind -- stands somebody else's command.
-  if (!arguments_.has("wait")) text += " --wait 5m";
+  const auto asked = arguments_.duration("wait");
+  const bool waits = asked && *asked && **asked > Duration::zero();
+  if (!waits) text += " --wait 5m";
   bool is_command = false;
+  bool is_wait = false;  // The value of a --wait that waits for nothing.
   for (const std::string_view word : words_) {
     is_command = is_command || word == "--";
+    const bool is_left_out = is_wait || (!waits && !is_command && word.starts_with("--wait="));
+    is_wait = !is_wait && !waits && !is_command && word == "--wait";
+    if (is_left_out || is_wait) continue;
     // The list is read already. A few paths can be said; for more, it has to be piped in again.
     constexpr std::size_t kSaid = 20;
     const bool is_list = word == "-" && !is_command && !listed_.empty() && listed_.size() <= kSaid;

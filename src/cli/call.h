@@ -34,10 +34,14 @@ class Call {
   // Opens the workspace at the first call. `create`: also make a store where there is none; but with
   // `only_managed` not in a folder that nobody asked to guard: that is not_found. Who names a store asks.
   Result<OpenWorkspace*> workspace(bool create = false, bool only_managed = false);
-  // Another one, that guards a file outside of that.
-  Result<std::unique_ptr<OpenWorkspace>> other_workspace(Workspace workspace) const;
+  // The same, and makes the store where there is none, but only if `is_right` has nothing against it. It gets
+  // the workspace with an empty store that nobody else sees: a wrong call must leave nothing behind, since a
+  // tree with a store is a managed one.
+  Result<OpenWorkspace*> workspace_to_begin(const std::function<Result<void>(OpenWorkspace&)>& is_right);
   // The same for one quick question: a server of the embedded store may answer it.
   Result<OpenWorkspace*> workspace_to_ask();
+  // Another one, that guards a file outside of that.
+  Result<std::unique_ptr<OpenWorkspace>> other_workspace(Workspace workspace) const;
 
   // For commands that look at files only: makes no store, and asks none.
   Result<OpenWorkspace*> workspace_without_store();

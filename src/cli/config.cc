@@ -98,12 +98,25 @@ Result<int> show_changed(const Call& call, const OpenWorkspace& workspace, const
   return show(call, *found);
 }
 
-Result<int> set(Call& call, OpenWorkspace& workspace, const std::string& name, const std::string& value) {
+// Returns the key that the store keeps it by.
+Result<std::string> put(const Call& call, OpenWorkspace& workspace, const std::string& name,
+                        const std::string& value) {
   if (const auto known = find(workspace, name); !known) return fail(known.error());
   const auto row = workspace.setting(name, value, call.arguments().text("for-profile").value_or(""));
   if (!row) return fail(row.error());
   if (const auto done = workspace.client()->put_setting(*row); !done) return fail(done.error());
-  return show_changed(call, workspace, name, row->stored_key());
+  return row->stored_key();
+}
+
+Result<int> set(Call& call, const std::string& name, const std::string& value) {
+  const auto workspace = call.workspace_to_begin([&](OpenWorkspace& empty) -> Result<void> {
+    if (const auto done = put(call, empty, name, value); !done) return fail(done.error());
+    return {};
+  });
+  if (!workspace) return fail(workspace.error());
+  const auto stored_key = put(call, **workspace, name, value);
+  if (!stored_key) return fail(stored_key.error());
+  return show_changed(call, **workspace, name, *stored_key);
 }
 
 Result<int> unset(Call& call, OpenWorkspace& workspace, const std::string& name) {
@@ -112,6 +125,12 @@ Result<int> unset(Call& call, OpenWorkspace& workspace, const std::string& name)
   // Only its key in the store matters; any value that it can have leads there.
   const auto row = workspace.setting(name, now->value, call.arguments().text("for-profile").value_or(""));
   if (!row) return fail(row.error());
+  const auto stored = workspace.client()->settings();
+  if (!stored) return fail(stored.error());
+  if (std::ranges::find(*stored, row->stored_key(), &Setting::stored_key) == stored->end()) {
+    call.out().note(fmt::format("{} is not set in the store.", row->stored_key()));
+    return show(call, *now);
+  }
   if (const auto done = workspace.client()->erase_setting(row->stored_key()); !done)
     return fail(done.error());
   return show_changed(call, workspace, name, row->stored_key());
@@ -133,10 +152,10 @@ Result<int> run(Call& call) {
                             : needed == 2 ? "NAME"
                                           : "NAME VALUE"));
   }
-  const bool looks = verb == "list" || verb == "get";
-  auto workspace = call.workspace(!looks);
+  if (verb == "set") return set(call, words[1], words[2]);
+  auto workspace = call.workspace();
   // Where there is no store yet, what it will be made with counts.
-  const bool no_store = !workspace && looks && workspace.error().code == Code::not_found;
+  const bool no_store = !workspace && workspace.error().code == Code::not_found;
   if (no_store) workspace = call.workspace_without_store();
   if (!workspace) return fail(workspace.error());
   if (verb == "list") return list(call, **workspace, !no_store);
@@ -144,7 +163,6 @@ Result<int> run(Call& call) {
     const auto found = find(**workspace, words[1], !no_store);
     return found ? Result<int>(show(call, *found)) : fail(found.error());
   }
-  if (verb == "set") return set(call, **workspace, words[1], words[2]);
   return unset(call, **workspace, words[1]);
 }
 

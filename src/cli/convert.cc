@@ -7,7 +7,7 @@ namespace leasehold {
 namespace {
 
 Result<int> run_upgrade(Call& call) {
-  const auto request = acquire_request(call);
+  const auto request = acquire_request(call, false);
   if (!request) return fail(request.error());
   const auto answered = upgrade(*(*call.workspace())->client(), *request);
   if (!answered) return fail(answered.error());
@@ -25,7 +25,7 @@ Result<int> run_downgrade(Call& call) {
                         ->client()
                         ->downgrade({.caller = call.caller(), .which = *std::move(which), .token = *current});
   if (!done) return fail(done.error());
-  return answer(call, *done, "shared now");
+  return answer(call, *done, "shared now", "shared already");
 }
 
 constexpr OptionSpec kUpgradeOptions[] = {

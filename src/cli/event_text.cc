@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/render_text.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
 
@@ -9,7 +10,7 @@ namespace leasehold {
 
 std::string event_text(const Event& event, const Output& out) {
   const std::string what =
-      event.path.empty() ? fmt::format("{} leases", event.count) : in_sentence(event.path);
+      event.path.empty() ? fmt::format("{} leases", event.count) : scope_text(event.path, event.subtree);
   std::string line =
       fmt::format("{}  {:<10} {}  {}", out.painted(Paint::dim, to_rfc3339(event.wall)), word(event.type),
                   out.painted(Paint::bold, what), in_sentence(event.owner.agent_id));

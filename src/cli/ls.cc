@@ -4,6 +4,7 @@
 
 #include "cli/board.h"
 #include "cli/commands.h"
+#include "cli/render_text.h"
 #include "model/scope.h"
 #include "util/utf8.h"
 #include "wire/answer_json.h"
@@ -24,8 +25,8 @@ Result<int> run(Call& call) {
     } else if (call.arguments().has("null")) {
       text += (is_path(lease.path) ? "file:" + lease.path : lease.path) + '\0';
     } else {
-      text += fmt::format("{}\t{}\t{}\n", in_sentence(lease.path) + (lease.subtree ? "/**" : ""),
-                          word(lease.mode), in_sentence(lease.holder.owner.agent_id));
+      text += fmt::format("{}\t{}\t{}\n", scope_text(lease.path, lease.subtree), word(lease.mode),
+                          in_sentence(lease.holder.owner.agent_id));
     }
   }
   if (call.out().json()) {

@@ -13,10 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string scope_text(const std::string& path, bool subtree) {
-  return in_sentence(path) + (subtree ? "/**" : "");
-}
-
 // Columns on a terminal: colours take none, and continued UTF-8 sequences none either.
 std::size_t width(std::string_view text) {
   std::size_t columns = 0;
@@ -69,6 +65,11 @@ std::string alive_text(const BoardRow& row, const Output& out) {
 
 }  // namespace
 
+std::string scope_text(const std::string& path, bool subtree) {
+  if (!subtree) return in_sentence(path);
+  return path == "/" ? "/**" : in_sentence(path) + "/**";
+}
+
 std::string span_text(std::chrono::nanoseconds span) {
   const auto rounded = std::chrono::duration_cast<Duration>(span);
   if (rounded < 1s) return duration_text(rounded);
@@ -92,10 +93,11 @@ std::string granted_text(const Granted& granted, const Output& out) {
   return text;
 }
 
-std::string outcome_text(const Outcome& outcome, std::string_view done, const Output& out) {
+std::string outcome_text(const Outcome& outcome, std::string_view done, std::string_view already,
+                         const Output& out) {
   const std::string path =
       outcome.lease ? scope_text(outcome.lease->path, outcome.lease->subtree) : in_sentence(outcome.path);
-  return fmt::format("{}  {}\n", out.painted(Paint::bold, path), outcome.already ? "ended before" : done);
+  return fmt::format("{}  {}\n", out.painted(Paint::bold, path), outcome.already ? already : done);
 }
 
 std::string notice_text(const Notice& notice) {

@@ -105,6 +105,11 @@ Result<int> run(Call& call) {
                 fmt::format("lease session cannot {}.{} See: lease help session", in_quotes(words.front()),
                             did_you_mean(words.front(), kVerbs)));
   }
+  if (words.size() < 2) {
+    return fail(Code::invalid_argument,
+                fmt::format("SESSION is missing: whose files to {}. See: lease help session",
+                            words.front() == "show" ? "show" : "get back"));
+  }
   const auto workspace = call.workspace();
   if (!workspace) return fail(workspace.error());
   Client& client = *(*workspace)->client();
@@ -127,7 +132,7 @@ const Command kSession = {
         "in that session, by the rules of lease acquire, and tells what became of each. What stands there "
         "and cannot be a path is passed over and told.",
     .uses = Uses::owner,
-    .operands = {"VERB", "restore or show, and the session's id", 2, 2},
+    .operands = {"VERB", "restore or show, and the session's id", 1, 2},
     .examples = kExamples,
     .run = run,
 };

@@ -7,6 +7,7 @@
 #include <boost/json/array.hpp>
 #include <map>
 
+#include "cli/render_text.h"
 #include "cli/when.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
@@ -94,7 +95,7 @@ class Chart {
   }
   void add(const Stay& stay) {
     if (stay.waits) return;
-    Row& row = rows_[in_sentence(stay.path) + (stay.subtree ? "/**" : "")];
+    Row& row = rows_[scope_text(stay.path, stay.subtree)];
     const std::size_t last = column(stay.to.value_or(from_ + span_));
     for (std::size_t i = column(stay.from); i <= last; ++i) row[i] = &stay;
   }

@@ -48,6 +48,10 @@ TEST_F(Acquire, NamesTheVeryCommandThatWouldWait) {
   const Ran waited = as("bob", {"acquire", "--agent", "cyd", "src/a.ts", "--wait", "10ms"});
   EXPECT_TRUE(contains(waited.err, "To wait for it: lease acquire --agent cyd src/a.ts --wait 10ms\n"))
       << waited.err;
+  const Ran at_once = as("bob", {"acquire", "src/a.ts", "--wait", "0s", "--no-pairs"});
+  EXPECT_TRUE(contains(at_once.err, "lease acquire --wait 5m src/a.ts --no-pairs\n")) << at_once.err;
+  const Ran run_at_once = as("bob", {"run", "--wait=0s", "src/a.ts", "--", "x", "--wait", "0s"});
+  EXPECT_TRUE(contains(run_at_once.err, "lease run --wait 5m src/a.ts -- x --wait 0s\n")) << run_at_once.err;
   EXPECT_EQ(json("bob", {"acquire", "src/a.ts"}).at("next_command"),
             "lease acquire --wait 5m --json src/a.ts");
 }

@@ -73,6 +73,7 @@ TEST_F(Commands, UpgradeAndDowngradeInPlace) {
 
   EXPECT_EQ(as("ann", {"downgrade", "docs/x.md"}).exit, 0);
   EXPECT_EQ(as("ann", {"ls"}).out, "/docs/x.md\tshared\tann\n");
+  EXPECT_EQ(as("ann", {"downgrade", "docs/x.md"}).out, "/docs/x.md  shared already\n");
 }
 
 TEST_F(Commands, UpgradeWaitsForReaders) {
@@ -151,6 +152,21 @@ TEST_F(Commands, HistoryTellsEveryChange) {
       << ran.out;
   EXPECT_EQ(as("bob", {"history", "--agent", "cyd"}).out, "");
   EXPECT_TRUE(std::regex_search(as("bob", {"history", "--timeline"}).out, std::regex("/src/b.ts  \\|A+")));
+}
+
+TEST_F(Commands, AFolderWithAllBelowItIsNamedAsOneEverywhere) {
+  ASSERT_EQ(as("ann", {"acquire", "--subtree", "docs"}).exit, 0);
+  EXPECT_TRUE(contains(as("x", {"history"}).out, " /docs/**  ann")) << as("x", {"history"}).out;
+  ASSERT_EQ(as("ann", {"release", "docs"}).exit, 0);
+
+  ASSERT_EQ(as("ann", {"acquire", "--subtree", "."}).exit, 0);
+  EXPECT_EQ(as("ann", {"ls"}).out, "/**\texclusive\tann\n");
+}
+
+TEST_F(Commands, AGlobIsAnsweredWithWhatTheCommandHas) {
+  const Ran ran = as("ann", {"release", "docs/**"});
+  EXPECT_EQ(ran.exit, 64);
+  EXPECT_TRUE(contains(ran.err, "Name the folder or the files.")) << ran.err;
 }
 
 TEST_F(Commands, WatchTellsEventsAsTheyHappen) {
@@ -233,6 +249,24 @@ TEST_F(Commands, ConfigSaysWhenSomethingElseCounts) {
   EXPECT_EQ(other.out, "10m\n");
   EXPECT_TRUE(contains(other.err, "For you 10m counts, from: store")) << other.err;
   EXPECT_EQ(as("ann", {"config", "get", "ttl", "--profile", "job"}).out, "20m\n");
+}
+
+TEST_F(Commands, ConfigDoesNotStoreWhatHooksTakeFromFiles) {
+  for (const char* name : {"gate_fail_open", "git_hook_required", "gate_reads", "gate_stale_read"}) {
+    const Ran ran = as("ann", {"config", "set", name, "true"});
+    EXPECT_EQ(ran.exit, 64) << name;
+    EXPECT_TRUE(contains(ran.err, ".leasehold.toml")) << ran.err;
+    EXPECT_EQ(as("ann", {"config", "unset", name}).exit, 0) << "an old one can go";
+  }
+  EXPECT_EQ(as("ann", {"config", "set", "gate_retry", "1m"}).out, "1m\n");
+}
+
+TEST_F(Commands, ConfigSaysThatNothingWasSet) {
+  const Ran nothing = as("ann", {"config", "unset", "ttl"});
+  EXPECT_EQ(nothing.out, "5m\n");
+  EXPECT_TRUE(contains(nothing.err, "default_ttl_seconds is not set in the store")) << nothing.err;
+  ASSERT_EQ(as("ann", {"config", "set", "ttl", "10m"}).exit, 0);
+  EXPECT_TRUE(contains(as("ann", {"config", "unset", "ttl"}).err, "is changed"));
 }
 
 TEST_F(Commands, ConfigTakesNegativeNumbers) {
@@ -359,6 +393,24 @@ TEST_F(Commands, WithoutAStoreNothingIsHeld) {
   EXPECT_EQ(as("ann", {"config", "get", "ttl"}).out, "5m\n");
   EXPECT_EQ(as("ann", {"config", "get", "store"}).out, "\n");
   EXPECT_FALSE(std::filesystem::exists(root() + "/.leasehold"));
+}
+
+// It would have the tree managed from then on.
+TEST_F(Commands, AWrongCallLeavesNoStoreBehind) {
+  if (is_served()) GTEST_SKIP() << "a server always has a store";
+  EXPECT_EQ(as("ann", {"acquire", "../x"}).exit, 64);
+  EXPECT_EQ(as("ann", {"acquire", ""}).exit, 64);
+  EXPECT_EQ(as("ann", {"acquire", "src/a.ts", "--ttl", "0s"}).exit, 64);
+  EXPECT_EQ(as("ann", {"acquire", "src/a.ts", "--agent", ""}).exit, 64);
+  EXPECT_EQ(as("ann", {"run", "../x", "--", "true"}).exit, 64);
+  EXPECT_EQ(as("ann", {"upgrade", "src/a.ts"}).exit, 66);
+  EXPECT_EQ(as("ann", {"config", "set", "ttl", "nonsense"}).exit, 64);
+  EXPECT_EQ(as("ann", {"config", "set", "gate_fail_open", "true"}).exit, 64);
+  EXPECT_EQ(as("ann", {"config", "unset", "ttl"}).exit, 0);
+  EXPECT_FALSE(std::filesystem::exists(root() + "/.leasehold"));
+
+  EXPECT_EQ(as("ann", {"config", "set", "ttl", "10m"}).exit, 0);
+  EXPECT_TRUE(std::filesystem::exists(root() + "/.leasehold"));
 }
 
 TEST_F(Commands, SaysThatTheStoreCannotBeOpened) {

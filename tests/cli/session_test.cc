@@ -84,6 +84,9 @@ TEST_F(Session, MustBeNamed) {
   EXPECT_TRUE(contains(ran.err, "LEASE_SESSION")) << ran.err;
   EXPECT_EQ(in("s1", {"session", "restore", "a b"}).exit, 64);
   EXPECT_EQ(in("s1", {"session", "forget", "s1"}).exit, 64);
+  const Ran nobodys = in("s1", {"session", "restore"});
+  EXPECT_EQ(nobodys.exit, 64);
+  EXPECT_TRUE(contains(nobodys.err, "SESSION is missing")) << nobodys.err;
 }
 
 TEST_F(Session, WaitsByItselfUnderTheProfileJobOnly) {
