@@ -135,7 +135,8 @@ bool lets_unchecked_writes_pass(const OpenOptions& options);
 //   memory:        one of this process, gone with it
 //   redis://HOST   on a Redis server; rediss:// with TLS, redis+unix:///SOCKET (docs/formats/redis.md)
 //   http://HOST    served by lease serve; https:// with TLS, http+unix:/SOCKET (docs/api.md). The server
-//                  is asked at the first call, with the token that LEASE_TOKEN has.
+//                  is asked at the first call, with the token that LEASE_TOKEN has, or, inside of
+//                  lease run, LEASE_CREDENTIAL.
 //
 // One process uses one URL at a time: while a workspace is open, opening another URL is refused; and opening
 // the same one again shares its connections.

@@ -21,7 +21,7 @@ Result<int> run(Call& call) {
     const Lease& lease = row.lease;
     if (!row.live || lease.status != Status::active) continue;
     if (call.out().json()) {
-      rows.push_back(lease_json(lease, {board->at, board->wall}));
+      rows.push_back(lease_json(lease, {board->now, board->wall}));
     } else if (call.arguments().has("null")) {
       text += (is_path(lease.path) ? "file:" + lease.path : lease.path) + '\0';
     } else {

@@ -4,27 +4,30 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "cli/acquiring.h"
 #include "cli/answers.h"
 #include "cli/commands.h"
 #include "cli/end_signals.h"
+#include "cli/render_text.h"
 #include "cli/run_marks.h"
 #include "env/machine.h"
 #include "env/processes.h"
 #include "hook/aftermath.h"
 #include "leasehold/keeper.h"
+#include "open/credentials.h"
 #include "run/child_process.h"
 
 namespace leasehold {
 namespace {
 
-// Whether a lease that the command runs under is over; readable as soon as it is.
+// Which leases that the command runs under are over; readable as soon as one is.
 class LostFlag {
  public:
   LostFlag() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -32,21 +35,26 @@ class LostFlag {
   LostFlag& operator=(const LostFlag&) = delete;
   ~LostFlag() { ::close(descriptor_); }
 
-  void raise() {
-    is_up_ = true;
+  void raise(const LeaseId& lease) {
+    {
+      const std::lock_guard lock(mutex_);
+      leases_.insert(lease);
+    }
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = ::write(descriptor_, &one, sizeof one);
   }
-  bool is_up() const {
+  std::set<LeaseId> leases() const {
     std::uint64_t count = 0;
     [[maybe_unused]] const ssize_t drained = ::read(descriptor_, &count, sizeof count);
-    return is_up_;
+    const std::lock_guard lock(mutex_);
+    return leases_;
   }
   int descriptor() const { return descriptor_; }
 
  private:
   int descriptor_;
-  std::atomic<bool> is_up_ = false;
+  mutable std::mutex mutex_;  // Guards what follows.
+  std::set<LeaseId> leases_;
 };
 
 // How it came to an end that nobody here brought about.
@@ -65,7 +73,7 @@ class TakenWatch {
           std::unique_lock lock(mutex);
           while (!stopped.wait_for(lock, stop, kLookEvery, [&] { return stop.stop_requested(); })) {
             for (const Lease& lease : leases) {
-              if (const auto now = client->lease(lease.id); now && is_taken(*now)) lost.raise();
+              if (const auto now = client->lease(lease.id); now && is_taken(*now)) lost.raise(lease.id);
             }
           }
         }) {}
@@ -85,24 +93,53 @@ std::vector<std::pair<std::string, std::string>> variables_for(const Granted& gr
     tokens += fmt::format("{}{}={}", tokens.empty() ? "" : "\n", lease.path, lease.token.value);
     ids += fmt::format("{}{}", ids.empty() ? "" : " ", lease.id.text);
   }
-  return {{"LEASE_TOKEN", std::to_string(highest.value)},
-          {"LEASE_TOKENS", tokens},
-          {"LEASE_IDS", ids},
-          {"LEASE_AGENT", owner.agent_id},
-          {"LEASE_SESSION", owner.session_id}};
+  auto variables = credentials_for_command([](const char* name) -> const char* { return std::getenv(name); });
+  variables.insert(variables.end(), {{"LEASE_TOKEN", std::to_string(highest.value)},
+                                     {"LEASE_TOKENS", tokens},
+                                     {"LEASE_IDS", ids},
+                                     {"LEASE_AGENT", owner.agent_id},
+                                     {"LEASE_SESSION", owner.session_id}});
+  return variables;
 }
 
-// Releases what is still ours and nobody else's who runs. True: one of them was taken away.
-bool release_all(Call& call, Keeper& keeper, RunMarks& marks) {
+// Releases what is still ours and nobody else's who runs. Returns those that were taken away.
+std::vector<Lease> release_all(Call& call, Keeper& keeper, RunMarks& marks) {
+  std::vector<Lease> taken;
   const std::vector<LeaseId> ids = marks.take_last();
-  if (ids.empty()) return false;
+  if (ids.empty()) return taken;
   const auto released = keeper.release(ids);
   if (!released) {
     call.out().complain(released.error().message);
-    return false;
+    return taken;
   }
-  return std::ranges::any_of(released->outcomes,
-                             [](const Outcome& one) { return one.lease && is_taken(*one.lease); });
+  for (const Outcome& one : released->outcomes) {
+    if (one.lease && is_taken(*one.lease)) taken.push_back(*one.lease);
+  }
+  return taken;
+}
+
+// As the beginning of a sentence, with its verb.
+std::string named(const std::vector<Lease>& lost, std::string_view one, std::string_view several) {
+  std::string paths;
+  for (const Lease& lease : lost)
+    paths += fmt::format("{}{}", paths.empty() ? "" : ", ", scope_text(lease.path, lease.subtree));
+  return fmt::format("{} on {} that the command {}", lost.size() == 1 ? "The lease" : "The leases", paths,
+                     lost.size() == 1 ? one : several);
+}
+
+// Who took it, and why, as far as history tells.
+void tell_how(Call& call, Client& client, const std::vector<Lease>& lost) {
+  constexpr std::size_t kLatest = 10;
+  for (const Lease& lease : lost) {
+    const auto events = client.history({.lease_id = lease.id, .limit = kLatest});
+    if (!events) continue;
+    const auto end = std::ranges::find_if(events->rbegin(), events->rend(), [](const Event& event) {
+      return event.status_after && *event.status_after != Status::active;
+    });
+    if (end == events->rend()) continue;
+    call.out().complain(
+        notice_text({.cause = end->cause, .path = end->path, .actor = end->actor, .reason = end->reason}));
+  }
 }
 
 // What others still run under must not end with this process.
@@ -118,24 +155,30 @@ void hand_over(Client& client, const RunMarks& marks, const Caller& caller) {
 
 int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted, const Owner& owner,
               RunMarks& marks) {
-  const auto all_valid = [&] {
-    return std::ranges::all_of(granted.leases, [&](const Lease& lease) { return keeper.is_valid(lease.id); });
-  };
-  bool told = false;
+  std::vector<Lease> gone;
   const auto is_lost = [&] {
-    if (!lost.is_up() && all_valid()) return false;
-    if (!told)
-      call.out().complain("A lease that the command runs under is lost. The command is being ended.");
-    return told = true;
+    const std::set<LeaseId> over = lost.leases();
+    for (const Lease& lease : granted.leases) {
+      if (over.contains(lease.id) || !keeper.is_valid(lease.id)) gone.push_back(lease);
+    }
+    // It is ended at once; the store is asked for more afterwards.
+    if (!gone.empty())
+      call.out().complain(named(gone, "runs under is lost.", "runs under are lost.") +
+                          " The command is being ended.");
+    return !gone.empty();
   };
   const ChildEnd end = supervise({.command = call.arguments().command(),
                                   .variables = variables_for(granted, owner),
                                   .is_lost = is_lost,
                                   .wake = lost.descriptor()});
-  const bool was_taken = release_all(call, keeper, marks);
-  if (was_taken && !told) call.out().complain("A lease that the command ran under was lost before it ended.");
+  if (const std::vector<Lease> taken = release_all(call, keeper, marks); gone.empty() && !taken.empty()) {
+    gone = taken;
+    call.out().complain(
+        named(gone, "ran under was lost before it ended.", "ran under were lost before it ended."));
+  }
+  tell_how(call, *(*call.workspace())->client(), gone);
   if (!end.not_started.empty()) call.out().complain(end.not_started);
-  return end.is_lost || was_taken ? info(Code::lost).exit_code : end.exit_status;
+  return gone.empty() ? end.exit_status : info(Code::lost).exit_code;
 }
 
 // Whether any of the leases goes on when the command has ended: such a one must not hang on this process.
@@ -172,7 +215,8 @@ Result<int> run(Call& call) {
   LostFlag lost;
   std::optional<EndSignals> signals(std::in_place);
   const auto on_event = [&](const KeeperEvent& event) {
-    if (event.type == KeeperEventType::expired || event.type == KeeperEventType::lost) lost.raise();
+    const bool is_over = event.type == KeeperEventType::expired || event.type == KeeperEventType::lost;
+    if (is_over && event.lease) lost.raise(event.lease->id);
   };
   auto keeper = Keeper::start((*workspace)->client(), request->caller, {.on_event = on_event});
   if (!keeper) return fail(keeper.error());
@@ -213,7 +257,10 @@ const Command kRun = {
         "KILL after 5 s, and the exit status is 79.\n\n"
         "The command finds LEASE_TOKEN (the highest), LEASE_TOKENS (PATH=TOKEN, one per line), LEASE_IDS, "
         "LEASE_AGENT "
-        "and LEASE_SESSION in its environment. For a user who is no agent and named no session, each call is "
+        "and LEASE_SESSION in its environment. A credential that LEASE_TOKEN had, and the file that "
+        "LEASE_TOKENS "
+        "named, it finds as LEASE_CREDENTIAL and LEASE_TOKEN_FILE, which lease reads as well. For a user who "
+        "is no agent and named no session, each call is "
         "an owner of its own.",
     .uses = Uses::owner,
     .operands = {"PATH", "A file as in lease acquire; - reads a list from standard input"},

@@ -65,7 +65,8 @@ const Command kToken = {
     .summary = "Make, list and revoke the tokens that let clients in over TCP",
     .description =
         "A token is a secret that a client of lease serve sends along. Only its hash is kept, in "
-        "~/.config/leasehold/tokens.json (or the file that LEASE_TOKENS names), so it is shown once, when it "
+        "~/.config/leasehold/tokens.json (or the file that LEASE_TOKENS or, inside of lease run, "
+        "LEASE_TOKEN_FILE names), so it is shown once, when it "
         "is "
         "made. An agent's token acts for that agent only; an operator's may end and move other owners' "
         "leases.",

@@ -44,6 +44,9 @@ Result<int> serve(Call& call) {
 
 Result<int> create_token(Call& call) {
   const Arguments& arguments = call.arguments();
+  // Without a name it would act for any agent, which nobody asks for by an empty one ("$UNSET").
+  if (arguments.text("agent") == "")
+    return fail(Code::invalid_argument, "--agent is empty. Name the agent, or leave it out: any agent.");
   const auto expires = arguments.duration("expires");
   if (!expires) return fail(expires.error());
   if (*expires && **expires <= Duration::zero())
@@ -53,7 +56,9 @@ Result<int> create_token(Call& call) {
                              .note = arguments.text("note").value_or(""),
                              .created_at = wall_now()};
   if (*expires) token.expires_at = token.created_at + **expires;
-  const auto made = daemon::create_token(daemon::token_file(), std::move(token));
+  const auto file = daemon::token_file();
+  if (!file) return fail(file.error());
+  const auto made = daemon::create_token(*file, std::move(token));
   if (!made) return fail(made.error());
   if (call.out().json()) {
     call.out().document({{"id", made->id}, {"token", made->secret}});
@@ -64,7 +69,9 @@ Result<int> create_token(Call& call) {
 }
 
 Result<int> list_tokens(Call& call) {
-  const auto tokens = daemon::Tokens::read(daemon::token_file());
+  const auto file = daemon::token_file();
+  if (!file) return fail(file.error());
+  const auto tokens = daemon::Tokens::read(*file);
   if (!tokens) return fail(tokens.error());
   boost::json::array all;
   std::string text;
@@ -94,7 +101,9 @@ Result<int> token(Call& call) {
   if (words.front() == "create" && words.size() == 1) return create_token(call);
   if (words.front() == "list" && words.size() == 1) return list_tokens(call);
   if (words.front() == "revoke" && words.size() == 2) {
-    if (auto done = daemon::revoke_token(daemon::token_file(), words[1]); !done) return fail(done.error());
+    const auto file = daemon::token_file();
+    if (!file) return fail(file.error());
+    if (auto done = daemon::revoke_token(*file, words[1]); !done) return fail(done.error());
     call.out().note("Revoked. A running daemon hears of it by SIGHUP.");
     return 0;
   }

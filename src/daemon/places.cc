@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "open/credentials.h"
 #include "open/served_socket.h"
 
 namespace leasehold::daemon {
@@ -16,19 +17,35 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-}  // namespace
-
-std::string token_file() {
-  if (std::string file = variable("LEASE_TOKENS"); !file.empty()) return file;
-  const std::string config = variable("XDG_CONFIG_HOME");
-  return (config.starts_with('/') ? config : variable("HOME") + "/.config") + "/leasehold/tokens.json";
+// Empty: neither names a folder. One below the root would be everybody's.
+std::string users_folder(const char* name, const char* below_home) {
+  if (std::string folder = variable(name); folder.starts_with('/')) return folder;
+  const std::string home = variable("HOME");
+  return home.starts_with('/') ? home + below_home : "";
 }
 
-std::string memory_file(const std::string& store_url) {
+}  // namespace
+
+Result<std::string> token_file() {
+  if (std::string file = named_token_file([](const char* name) -> const char* { return std::getenv(name); });
+      !file.empty())
+    return file;
+  const std::string config = users_folder("XDG_CONFIG_HOME", "/.config");
+  if (config.empty())
+    return fail(Code::config_error,
+                "There is no place for tokens: HOME is not set. Set it, or name a file with LEASE_TOKENS.");
+  return config + "/leasehold/tokens.json";
+}
+
+Result<std::string> memory_file(const std::string& store_url) {
   std::string folder = variable("STATE_DIRECTORY");
   if (!folder.starts_with('/')) {
-    const std::string state = variable("XDG_STATE_HOME");
-    folder = (state.starts_with('/') ? state : variable("HOME") + "/.local/state") + "/leasehold";
+    folder = users_folder("XDG_STATE_HOME", "/.local/state");
+    if (folder.empty())
+      return fail(Code::config_error,
+                  "There is no place to note what the store had: HOME is not set. Set it, or name a folder "
+                  "with STATE_DIRECTORY.");
+    folder += "/leasehold";
   }
   // The URL may have a password in it, so a name made of it stands for it (FNV-1a).
   std::uint64_t hash = 0xcbf29ce484222325;

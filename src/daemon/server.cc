@@ -58,6 +58,12 @@ Peer peer_of(int fd, const Listener& listener) {
   return peer;
 }
 
+Result<std::shared_ptr<const Tokens>> read_tokens() {
+  const auto file = token_file();
+  if (!file) return fail(file.error());
+  return Tokens::read(*file);
+}
+
 Result<std::shared_ptr<asio::ssl::context>> read_certificates(const ServeOptions& options) {
   if (options.tls_certificate.empty() && options.tls_key.empty() && options.client_ca.empty())
     return std::shared_ptr<asio::ssl::context>();
@@ -201,7 +207,7 @@ class Server {
 
   void reload() {
     notify("RELOADING=1");
-    if (auto tokens = Tokens::read(token_file())) {
+    if (auto tokens = read_tokens()) {
       state_.door.use(*std::move(tokens));
       log_.say(LogLevel::info, "read the tokens again");
     } else {
@@ -348,10 +354,12 @@ Result<int> serve(const ServeOptions& options) {
       [&log](LogLevel level, const std::string& message) { log.say(level, message); });
   if (!services) return fail(services.error());
   for (const std::string& note : (*services)->notes()) log.say(LogLevel::warning, note);
-  auto memory = StoreMemory::open(**services, memory_file((*services)->store_url()));
+  auto remembered = memory_file((*services)->store_url());
+  if (!remembered) return fail(remembered.error());
+  auto memory = StoreMemory::open(**services, *std::move(remembered));
   if (!memory) return fail(memory.error());
   if (const std::string why = (*memory)->refusal(); !why.empty()) log.say(LogLevel::warning, why);
-  auto tokens = Tokens::read(token_file());
+  auto tokens = read_tokens();
   if (!tokens) return fail(tokens.error());
   auto tls = read_certificates(options);
   if (!tls) return fail(tls.error());

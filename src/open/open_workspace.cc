@@ -13,6 +13,7 @@
 #include "http_client/http_client.h"
 #include "leasehold/open.h"
 #include "manager/lease_manager.h"
+#include "open/credentials.h"
 #include "open/open_found.h"
 #include "open/preferring_client.h"
 #include "open/read_configuration.h"
@@ -212,10 +213,9 @@ Result<std::unique_ptr<OpenWorkspace>> open_server(Opened opened, const OpenOpti
   opened.id = workspace_id(opened.workspace, opened.workspace.scope.value_or(scheme.scope),
                            opened.machine.machine_id);
   const auto profile = opened.configuration->profile();
-  const char* const token = options.environment ? options.environment("LEASE_TOKEN") : nullptr;
   auto client = open_http_client(url, {.workspace = opened.id,
                                        .profile = profile.source == "built-in" ? "" : profile.value,
-                                       .token = token == nullptr ? "" : token});
+                                       .token = credential(options.environment)});
   if (!client) return fail(client.error());
   opened.server = *std::move(client);
   opened.client = opened.server;

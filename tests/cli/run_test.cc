@@ -142,7 +142,10 @@ TEST_F(RunCommand, EndsTheCommandWhoseLeaseAnOperatorTook) {
 
   ASSERT_EQ(as("boss", {"force-release", "src/b.ts", "--reason", "mine"}).exit, 0);
 
-  EXPECT_EQ(run.wait().exit, kLost);
+  const Ran ran = run.wait();
+  EXPECT_EQ(ran.exit, kLost);
+  EXPECT_TRUE(contains(ran.err, "The lease on /src/b.ts that the command runs under is lost.")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "/src/b.ts was taken from you by boss: \"mine\".")) << ran.err;
 }
 
 TEST_F(RunCommand, SaysWhatCannotBeRun) {

@@ -8,14 +8,24 @@ namespace {
 
 class Doors : public DaemonScene {
  protected:
-  std::string token(std::vector<std::string> arguments) const {
+  std::string secret(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"token", "create"});
     auto variables = environment("operator");
     variables.push_back("LEASE_TOKENS=" + root() + "/tokens.json");
     const Ran ran = run_lease(arguments, {.environment = variables, .out = {}, .cwd = root(), .in = {}});
     EXPECT_EQ(ran.exit, 0) << ran.err;
-    return "Authorization: Bearer " + ran.out.substr(0, ran.out.find('\n')) + "\r\n";
+    return ran.out.substr(0, ran.out.find('\n'));
   }
+  std::string token(std::vector<std::string> arguments) const {
+    return "Authorization: Bearer " + secret(std::move(arguments)) + "\r\n";
+  }
+  // As ann, with more variables.
+  Ran with(const std::vector<std::string>& more, const std::vector<std::string>& arguments) const {
+    auto variables = environment("ann");
+    variables.insert(variables.end(), more.begin(), more.end());
+    return run_lease(arguments, {.environment = variables, .out = {}, .cwd = root(), .in = {}});
+  }
+  std::string server_over_tcp() const { return "LEASE_STORE=http://127.0.0.1:" + std::to_string(port()); }
   Reply over_tcp(const std::string& method, const std::string& target, const std::string& body = {},
                  const std::string& headers = {}) const {
     return Line(port()).ask(method, target, body, headers);
@@ -51,6 +61,104 @@ TEST_F(Doors, TcpAsksForATokenAndBelievesNoOther) {
   const Reply granted = over_tcp("POST", "/v1/leases", body, ann);
   EXPECT_EQ(granted.status, 201) << granted;
   EXPECT_EQ(granted.json().at("leases").at(0).at("agent_id"), "ann");
+}
+
+TEST_F(Doors, WhatRunsUnderALeaseHasItsFencingTokenAndStillComesIn) {
+  const std::string ann = secret({"--agent", "ann"});
+  const std::string bob = secret({"--agent", "bob"});
+  serve({}, true);
+  const auto under = [&](const std::string& line) {
+    return with({server_over_tcp(), "LEASE_TOKEN=" + ann}, {"run", "port:1", "--", "sh", "-c", line});
+  };
+
+  const Ran ran = under(LEASE_BINARY " check port:1 --token \"$LEASE_TOKEN\" && " LEASE_BINARY " ls");
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "port:1\texclusive\tann\n")) << ran.out;
+  const Ran nested = under(LEASE_BINARY " run port:2 -- " LEASE_BINARY " ls");
+  EXPECT_TRUE(contains(nested.out, "port:2\texclusive\tann\n")) << nested.out << nested.err;
+  const Ran other = under("LEASE_TOKEN=" + bob + " LEASE_AGENT=bob " LEASE_BINARY " acquire port:3");
+  EXPECT_EQ(other.exit, 0) << "its own credential counts there: " << other.err;
+}
+
+TEST_F(Doors, WhatRunsUnderALeaseHasTheSameFileOfTokens) {
+  const std::string place = "LEASE_TOKENS=" + root() + "/tokens.json";
+  secret({"--agent", "ann"});
+  const std::string named = with({place}, {"token", "list"}).out;
+
+  EXPECT_TRUE(contains(named, "ann")) << named;
+  EXPECT_EQ(with({place}, {"run", "port:1", "--", LEASE_BINARY, "token", "list"}).out, named);
+  ASSERT_EQ(as("ann", {"run", "port:1", "--", LEASE_BINARY, "token", "create", "--agent", "eve"}).exit, 0);
+  EXPECT_TRUE(contains(as("ann", {"token", "list"}).out, "eve"));
+}
+
+TEST_F(Doors, WithoutAHomeNoTokenIsMadeAndNobodyServes) {
+  const How nowhere = {.environment = {"LEASE_AGENT=ann"}, .out = {}, .cwd = root(), .in = {}};
+
+  const Ran made = run_lease({"token", "create"}, nowhere);
+  EXPECT_EQ(made.exit, 78) << made.out;
+  EXPECT_TRUE(contains(made.err, "LEASE_TOKENS")) << made.err;
+  EXPECT_EQ(run_lease({"token", "list"}, nowhere).exit, 78);
+  const Ran served = run_lease({"serve", "--listen", "nonsense"}, nowhere);
+  EXPECT_EQ(served.exit, 78);
+  EXPECT_TRUE(contains(served.err, "STATE_DIRECTORY")) << served.err;
+}
+
+TEST_F(Doors, ATokenForNobodyIsNotMade) {
+  const Ran ran = as("server", {"token", "create", "--agent", ""});
+  EXPECT_EQ(ran.exit, 64) << ran.out;
+  EXPECT_TRUE(contains(ran.err, "--agent")) << ran.err;
+  EXPECT_EQ(as("server", {"token", "list"}).out, "");
+}
+
+TEST_F(Doors, WhoComesWithoutATokenIsToldWhatToSet) {
+  token({"--agent", "ann"});
+  serve({}, true);
+  const std::string where = "127.0.0.1:" + std::to_string(port());
+
+  for (const std::string& variable : {std::string("X=y"), std::string("LEASE_TOKEN=lh_00")}) {
+    const Ran ran = with({server_over_tcp(), variable}, {"ls"});
+    EXPECT_EQ(ran.exit, 77);
+    EXPECT_TRUE(contains(ran.err, "LEASE_TOKEN") && contains(ran.err, where)) << ran.err;
+    EXPECT_EQ(with({server_over_tcp(), variable}, {"doctor"}).exit, 77);
+  }
+}
+
+TEST_F(Doors, ADoctorWhoMayNotExamineAllSaysSo) {
+  const std::string agent = "LEASE_TOKEN=" + secret({"--agent", "ann"});
+  const std::string op = "LEASE_TOKEN=" + secret({"--role", "operator"});
+  serve({}, true);
+
+  const Ran ran = with({server_over_tcp(), agent}, {"doctor"});
+  EXPECT_EQ(ran.exit, 77) << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.out, "role operator")) << ran.out;
+  EXPECT_FALSE(contains(ran.out, "bad ")) << ran.out;
+  EXPECT_EQ(with({server_over_tcp(), op}, {"doctor"}).exit, 0);
+}
+
+TEST_F(Doors, ADoctorSaysWhatIsOddAboutATreeThatIsNotManaged) {
+  serve();
+  const std::string bare = root() + "-bare";
+  std::filesystem::create_directory(bare);
+
+  const Ran ran = with({"LEASE_STORE=http+unix:" + socket()}, {"doctor", "-C", bare});
+  std::filesystem::remove(bare);
+
+  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.out, "is not managed") && contains(ran.out, "lease init")) << ran.out;
+}
+
+TEST_F(Doors, WhyAServerIsNotReachedIsSaid) {
+  serve({"--open-to-loopback"}, true);
+  const auto said = [&](const std::string& url, int status) {
+    const Ran ran = with({"LEASE_STORE=" + url}, {"ls"});
+    EXPECT_EQ(ran.exit, status) << url << ran.err;
+    return ran.err;
+  };
+
+  EXPECT_TRUE(contains(said("http://127.0.0.1:1", 69), "Connection refused"));
+  EXPECT_TRUE(contains(said("http+unix:" + root() + "/none", 69), "No such file or directory"));
+  EXPECT_TRUE(contains(said("https://127.0.0.1:" + std::to_string(port()), 69), "TLS"));
+  EXPECT_TRUE(contains(said("http://127.0.0.1:99999", 78), "65535"));
 }
 
 TEST_F(Doors, NobodyActsForAnother) {
