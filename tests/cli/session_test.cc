@@ -82,6 +82,7 @@ TEST_F(Session, MustBeNamed) {
 
   EXPECT_EQ(ran.exit, 64);
   EXPECT_TRUE(contains(ran.err, "LEASE_SESSION")) << ran.err;
+  ASSERT_EQ(in("s1", {"acquire", "docs/x.md"}).exit, 0);
   EXPECT_EQ(in("s1", {"session", "restore", "a b"}).exit, 64);
   EXPECT_EQ(in("s1", {"session", "forget", "s1"}).exit, 64);
   const Ran nobodys = in("s1", {"session", "restore"});
