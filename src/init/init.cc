@@ -151,7 +151,8 @@ Result<void> plan_server(const InitRequest& request, HookHost host, bool install
   const std::string base = file.in_home ? value_of(request.variables, "HOME") : request.workspace.root;
   const std::string elsewhere = value_of(request.variables, file.variable);
   if (base.empty() && elsewhere.empty()) {
-    if (!install) return {};
+    // Whoever gives no variables asks about the project's files alone.
+    if (!install || !request.variables) return {};
     return fail(Code::config_error,
                 fmt::format("Its tools stand in {} below the home folder, and HOME is not "
                             "set. Set it, and run this again.",

@@ -189,7 +189,9 @@ TEST_F(Init, WithoutAHomeTheToolsThatStandThereAreLeftOutAndSaid) {
   write(".codeium/windsurf/mcp_config.json", "no JSON");
   InitRequest here = request();
   here.variables = nullptr;
+  EXPECT_EQ(refused(plan_install(here)), "") << "it is about the project alone";
 
+  here.variables = [](const char*) -> const char* { return nullptr; };
   const std::string told = refused(plan_install(here));
   EXPECT_TRUE(told.contains("windsurf tools: ") && told.contains("cline tools: ")) << told;
   EXPECT_TRUE(told.contains("HOME is not set")) << told;
