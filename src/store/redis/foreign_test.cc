@@ -134,6 +134,15 @@ TEST_F(RedisForeign, StaleMembersOfIndexesAreInNobodysWay) {
   EXPECT_TRUE(client.release(ann(), "/a"));
 }
 
+TEST_F(RedisForeign, WhatIsNoNameOfWhatIsToBeDroppedIsInNobodysWay) {
+  for (const char* member : {"", "n", "g", "a", "x", "ns", "gs", "as", "ns/a", "xs/a/b", "\xff"})
+    call({"ZADD", "{here}:lease:drop", "5", member});
+
+  EXPECT_TRUE(client.manager->cleanup());
+
+  EXPECT_EQ(call({"ZCARD", "{here}:lease:drop"}), "0");
+}
+
 TEST_F(RedisForeign, ACorruptLeaseStopsNeitherTheBoardNorTheSweeper) {
   const Lease bad = client.must_acquire(ann(), "/a", 50ms);
   const Lease good = client.must_acquire(ann(), "/b", 50ms);

@@ -14,6 +14,12 @@ constexpr int kTokensAfterwards = 64;
 // A member of the sorted set of what is to be dropped: what kind, and where.
 std::string drop_member(char kind, std::string_view where) { return fmt::format("{}{}", kind, where); }
 
+// Such a place is an owner, whose text has one slash, a slash, and which one of the owner's it is.
+std::size_t end_of_owner(std::string_view where) {
+  const std::size_t inside = where.find('/');
+  return inside == std::string_view::npos ? inside : where.find('/', inside + 1);
+}
+
 }  // namespace
 
 Token RedisTransaction::next_token() {
@@ -147,9 +153,12 @@ std::size_t RedisTransaction::forget_dropped(std::size_t limit) {
   return forgotten;
 }
 
+// What is no name of something that could be there leads nowhere.
 void RedisTransaction::want_dropped(Round& round, const std::string& member) {
-  const std::string_view where = std::string_view(member).substr(1);
-  if (member.starts_with('a')) {
+  const std::string_view where = std::string_view(member).substr(member.empty() ? 0 : 1);
+  const std::size_t end = end_of_owner(where);
+  const char kind = member.empty() || end == std::string_view::npos ? '\0' : member.front();
+  if (kind == 'a') {
     const std::string name = keys_.answer(where);
     if (changed_answers_.contains(name) || !learn_key(round, name)) return;
     want_string(round, name, [this, name, member](ReplyView text) {
@@ -160,24 +169,20 @@ void RedisTransaction::want_dropped(Round& round, const std::string& member) {
         stale_.emplace_back(keys_.drop(), member);
       }
     });
-    return;
-  }
-  if (member.starts_with('g')) {
-    // The owner, whose text has one slash, a slash, the path.
-    const std::size_t end = where.find('/', where.find('/') + 1);
+  } else if (kind == 'g') {
     want_contentions(round, where.substr(0, end));
-    return;
+  } else if (kind == 'n') {
+    const std::string name = keys_.notices(where.substr(0, end));
+    if (!learn_key(round, name)) return;
+    round.ask({"V", name}, [this](ReplyView found) {
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto notice = record_from_json<Notice>(found[i].text());
+        if (notice && !changed_notices_.contains(notice->id)) tables_.set_notice(notice->id, notice);
+      }
+    });
+  } else {
+    stale_.emplace_back(keys_.drop(), member);
   }
-  // n and the owner, a slash, the notice's id.
-  const std::size_t slash = where.rfind('/');
-  const std::string name = keys_.notices(where.substr(0, slash));
-  if (!learn_key(round, name)) return;
-  round.ask({"V", name}, [this](ReplyView found) {
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const auto notice = record_from_json<Notice>(found[i].text());
-      if (notice && !changed_notices_.contains(notice->id)) tables_.set_notice(notice->id, notice);
-    }
-  });
 }
 
 // The stream is not watched: what is added meanwhile is newer than anything that goes.
