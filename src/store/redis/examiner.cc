@@ -4,81 +4,55 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 
-#include "store/deadline.h"
-#include "store/json/records_json.h"
 #include "store/json/stored_records.h"
+#include "store/redis/document.h"
 #include "store/redis/key_kinds.h"
-#include "store/redis/transaction.h"
+#include "store/redis/scripts.h"
 #include "util/utf8.h"
 
 namespace leasehold::redis {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::size_t kAtOnce = 500;
 
-// Each does its work only if things are still as they were found, and then answers 1.
-constexpr std::string_view kDropUnlessType = R"lua(
-local is = redis.call('TYPE', KEYS[1]).ok
-if is == ARGV[1] or is == 'none' then return 0 end
-return redis.call('DEL', KEYS[1])
-)lua";
-constexpr std::string_view kReplaceIfSame = R"lua(
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if ARGV[2] == '' then return redis.call('DEL', KEYS[1]) end
-redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
-return 1
-)lua";
-constexpr std::string_view kDropFieldIfSame = R"lua(
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-return redis.call('HDEL', KEYS[1], ARGV[1])
-)lua";
-constexpr std::string_view kDropMemberIfGone = R"lua(
-if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
-if ARGV[1] == 'LREM' then return redis.call('LREM', KEYS[1], 0, ARGV[2]) end
-return redis.call(ARGV[1], KEYS[1], ARGV[2])
-)lua";
+// How long others hold back for a repair, at most. Whatever lasts longer nobody of ours announced.
+constexpr std::string_view kIntentMs = "5000";
+constexpr std::int64_t kIntentMsMax = 10'000;
 
-// At least ARGV[1], and as high as a token drawn now would be.
-constexpr std::string_view kReplaceBadToken = R"lua(
-if redis.call('TYPE', KEYS[1]).ok == 'string' then
-  local last = tonumber(redis.call('GET', KEYS[1]))
-  if last and last >= 0 and last < 9007199254740992 then return 0 end
-end
-local time = redis.call('TIME')
-local low = math.max(time[1] * 1000000 + time[2], tonumber(ARGV[1]))
-redis.call('SET', KEYS[1], string.format('%.0f', low))
-return 1
-)lua";
-
-// How the members of a type are listed, and one of them removed.
-struct Access {
-  std::vector<std::string> list;
-  std::string remove;
-  std::size_t step;  // From one member to the next in what is listed.
-};
-Access access_of(std::string_view type, const std::string& key) {
-  if (type == "set") return {{"SMEMBERS", key}, "SREM", 1};
-  if (type == "zset") return {{"ZRANGE", key, "0", "-1"}, "ZREM", 1};
-  if (type == "list") return {{"LRANGE", key, "0", "-1"}, "LREM", 1};
-  return {{"HGETALL", key}, "HDEL", 2};
+// How all of a key is read.
+std::vector<std::string> read_command(std::string_view type, const std::string& key) {
+  if (type == "string") return {"GET", key};
+  if (type == "set") return {"SMEMBERS", key};
+  if (type == "zset") return {"ZRANGE", key, "0", "-1", "WITHSCORES"};
+  if (type == "list") return {"LRANGE", key, "0", "-1"};
+  return {"HGETALL", key};
 }
 
-bool is_of_path(std::string_view document, const std::string& path) {
-  const auto leases = leases_from_document(document);
-  return leases && std::ranges::all_of(*leases, [&](const Lease& lease) { return lease.path == path; });
-}
-
-bool names_lease(std::string_view document, const LeaseId& id) {
-  const auto leases = leases_from_document(document);
-  return leases && std::ranges::find(*leases, id, &Lease::id) != leases->end();
+bool is_number(std::string_view text, double& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
 }
 
 bool is_token(std::string_view text) {
   double value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= 0 && value < 9007199254740992.0;
+  return is_number(text, value) && value >= 0 && value < static_cast<double>(kTokenEnd);
+}
+
+// Scores are numbers, and the server writes them in its own way.
+bool is_same(std::string_view type, std::string_view is, std::string_view should) {
+  if (type == "hash") return is == should;
+  double a = 0;
+  double b = 0;
+  return type != "zset" || (is_number(is, a) && is_number(should, b) && a == b);
+}
+
+// Of two that differ, the later one; in doubt the one that holds the path.
+bool is_better(const Lease& a, const Lease& b) {
+  if (a.updated_at != b.updated_at) return a.updated_at > b.updated_at;
+  return a.status == Status::active && b.status != Status::active;
 }
 
 std::string glob_escaped(std::string_view text) {
@@ -94,216 +68,270 @@ std::string glob_escaped(std::string_view text) {
 
 std::string Examiner::key(std::string_view name) const { return keys_.prefix() + std::string(name); }
 
-void Examiner::found(std::string_view name, std::string what, bool repaired) {
-  defects_.push_back({key(name), std::move(what), repaired});
+void Examiner::found(std::string_view name, std::string what) {
+  told_.emplace(name);
+  defects_.push_back({key(name), std::move(what), true});
 }
 
-std::vector<Reply> Examiner::ask(const std::vector<std::vector<std::string>>& commands) {
-  for (const std::vector<std::string>& command : commands)
+std::vector<Reply> Examiner::ask(const std::vector<Command>& commands) {
+  for (const Command& command : commands)
     connection_.add(std::vector<std::string_view>(command.begin(), command.end()));
-  return connection_.exchange();
+  std::vector<Reply> replies = connection_.exchange();
+  for (const Reply& reply : replies) {
+    if (reply.view().is_error())
+      throw Failure{error_of(reply.view().text(), connection_.address(), "Looking at all keys")};
+  }
+  return replies;
 }
 
-Reply Examiner::ask_one(const std::vector<std::string>& command) { return std::move(ask({command}).front()); }
-
-// Changes something by a script that looks again, for those too who watch changes as a whole.
-bool Examiner::repair(const std::vector<std::string>& command) {
-  if (!repair_) return false;
-  const std::vector<Reply> replies = ask({{"MULTI"}, {"SET", keys_.changes(), "1"}, command, {"EXEC"}});
-  return replies.back()[1].integer() > 0;
-}
+Reply Examiner::ask_one(const Command& command) { return std::move(ask({command}).front()); }
 
 std::vector<std::string> Examiner::scan(const std::string& pattern) {
   std::set<std::string> keys;
   std::string cursor = "0";
   do {
     const Reply page = ask_one({"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"});
-    if (page.view().is_error())
-      throw Failure{error_of(page.view().text(), connection_.address(), "Looking at all keys")};
     cursor = page[0].text();
     for (std::size_t i = 0; i < page[1].size(); ++i) keys.emplace(page[1][i].text());
   } while (cursor != "0");
   return {keys.begin(), keys.end()};
 }
 
-std::vector<Defect> Examiner::examine() {
-  const std::string prefix = glob_escaped(keys_.prefix());
-  for (const char* kind : {"lease:*", "session:locks:*"}) {
-    std::vector<std::string> names = scan(prefix + kind);
-    for (std::string& name : names) name.erase(0, keys_.prefix().size());
-    examine_types(names);
-  }
-  examine_values();
-  examine_indexes();
-  for (const auto& [id, one] : active_) examine_lease(one.first, one.second);
-  for (const auto& [id, ticket] : pending_) examine_ticket(ticket);
-  examine_token();
-  return std::move(defects_);
+void Examiner::announce() {
+  ask_one(
+      {"SET", keys_.intent(), fmt::format("{} /", connection_.client_id()), "PX", std::string(kIntentMs)});
 }
 
-// Another one would stop everybody, or give a token twice.
+std::vector<Defect> Examiner::examine() {
+  watch();
+  read_types();
+  read_values();
+  settle_copies();
+  examine_documents();
+  examine_indexes();
+  examine_intent();
+  examine_token();
+  return defects_;
+}
+
+// Every change touches the first or the second; should one of them be broken, still one of the others.
+void Examiner::watch() {
+  connection_.watches = true;
+  ask_one({"WATCH", keys_.changes(), keys_.history(), keys_.times(), keys_.tickets(), keys_.paths(),
+           keys_.waiting(), keys_.dirs()});
+}
+
+void Examiner::read_types() {
+  const std::string prefix = glob_escaped(keys_.prefix());
+  std::vector<std::string> names = scan(prefix + "lease:*");
+  for (std::string& name : scan(prefix + "session:locks:*")) names.push_back(std::move(name));
+  for (std::size_t from = 0; from < names.size(); from += kAtOnce) {
+    const std::size_t end = std::min(from + kAtOnce, names.size());
+    std::vector<Command> commands;
+    for (std::size_t i = from; i < end; ++i) commands.push_back({"TYPE", names[i]});
+    const std::vector<Reply> types = ask(commands);
+    for (std::size_t i = from; i < end; ++i) {
+      const std::string name = names[i].substr(keys_.prefix().size());
+      const KeyKind* kind = kind_of(name);
+      const std::string_view type = types[i - from].view().text();
+      if (kind == nullptr || type == "none") continue;
+      if (type == kind->type) {
+        there_.emplace(name, kind);
+        continue;
+      }
+      found(name, fmt::format("it is a {} and has to be a {}", type, kind->type));
+      repair_.push_back({"DEL", names[i]});
+    }
+  }
+}
+
+void Examiner::read_values() {
+  std::vector<std::pair<std::string, const KeyKind*>> wanted;
+  for (const auto& [name, kind] : there_) {
+    if (kind->role != Role::other) wanted.emplace_back(name, kind);
+  }
+  for (std::size_t from = 0; from < wanted.size(); from += kAtOnce) {
+    const std::size_t end = std::min(from + kAtOnce, wanted.size());
+    std::vector<Command> commands;
+    for (std::size_t i = from; i < end; ++i)
+      commands.push_back(read_command(wanted[i].second->type, key(wanted[i].first)));
+    const std::vector<Reply> values = ask(commands);
+    for (std::size_t i = from; i < end; ++i)
+      learn(*wanted[i].second, wanted[i].first, values[i - from].view());
+  }
+}
+
+void Examiner::learn(const KeyKind& kind, const std::string& name, ReplyView values) {
+  const std::string_view rest = std::string_view(name).substr(kind.name.size());
+  if (kind.type == "string") {
+    if (values.is_nil() || kind.learn(records_, rest, {}, values.text())) return;
+    found(name, fmt::format("its value is no {}, or that of another", kind.what));
+    repair_.push_back({"DEL", key(name)});
+    return;
+  }
+  const bool has_pairs = kind.type == "hash" || kind.type == "zset";
+  for (std::size_t i = 0; i < values.size(); i += has_pairs ? 2 : 1) {
+    const std::string member(values[i].text());
+    const std::string_view value = has_pairs ? values[i + 1].text() : std::string_view();
+    if (kind.role != Role::record) {
+      indexes_[key(name)].emplace(member, value);
+    } else if (!kind.learn(records_, rest, member, value)) {
+      found(name, fmt::format("the value of {} is no {}, or that of another", in_quotes(member), kind.what));
+      repair_.push_back({"HDEL", key(name), member});
+    }
+  }
+}
+
+// A lease stands under its id and in the document of its path. One of them is enough to have it back.
+void Examiner::settle_copies() {
+  for (const auto& [path, copies] : records_.documents) {
+    for (const Lease& copy : copies) {
+      const auto [place, is_new] = records_.leases.emplace(copy.id.text, copy);
+      if (!is_new && !is_better(copy, place->second)) continue;
+      place->second = copy;
+      const std::string name = "lease:id:" + copy.id.text;
+      if (!told_.contains(name))
+        found(name,
+              fmt::format("it is {}; {} has the lease", is_new ? "missing" : "outdated", in_quotes(path)));
+      repair_.push_back({"SET", key(name), to_json(copy)});
+    }
+  }
+}
+
+Time Examiner::now() {
+  if (clock_ != nullptr) return clock_->now();
+  const Reply time = ask_one({"TIME"});
+  return Time(std::chrono::seconds(std::atoll(std::string(time[0].text()).c_str())));
+}
+
+// All who hold a path stand in its document, and nobody else. When the last of them is over, the server drops
+// it.
+void Examiner::examine_documents() {
+  const Time soon = now() + 2s;
+  std::map<std::string, std::vector<Lease>> held;
+  for (const auto& [path, copies] : records_.documents) held[path];
+  for (const auto& [id, lease] : records_.leases) {
+    if (lease.status == Status::active) held[lease.path].push_back(lease);
+  }
+  for (auto& [path, leases] : held) {
+    const auto document = records_.documents.find(path);
+    const bool is_there = document != records_.documents.end();
+    const auto is_in = [](const std::vector<Lease>& all, const Lease& lease) {
+      return std::ranges::find(all, lease) != all.end();
+    };
+    const bool is_right = std::ranges::all_of(leases, [&](const Lease& lease) {
+      const bool is_over = !lease.attended && lease.expires_at <= soon;
+      return is_over || (is_there && is_in(document->second, lease));
+    });
+    const bool has_more = is_there && !std::ranges::all_of(document->second, [&](const Lease& copy) {
+                            return is_in(leases, copy);
+                          });
+    if (is_right && !has_more) continue;
+    const std::string name = "lease:file:" + path;
+    if (!told_.contains(name)) found(name, "it is not what the leases say who hold the path");
+    if (leases.empty()) {
+      repair_.push_back({"DEL", key(name)});
+      continue;
+    }
+    sort_for_document(leases);
+    std::vector<std::string> texts;
+    for (const Lease& lease : leases) texts.push_back(to_json(lease));
+    repair_.push_back({"SET", key(name), path_document(leases.front(), texts)});
+    const auto expiry = clock_ == nullptr ? expiry_ms(leases) : std::nullopt;
+    if (expiry) repair_.push_back({"PEXPIREAT", key(name), std::to_string(*expiry)});
+  }
+}
+
+void Examiner::examine_indexes() {
+  Indexes all = indexes_of(keys_, records_);
+  for (const auto& [key, index] : indexes_) all[key];
+  for (const auto& [key, should] : all)
+    examine_index(*kind_of(key.substr(keys_.prefix().size())), key, should);
+}
+
+void Examiner::examine_index(const KeyKind& kind, const std::string& key, const Index& should) {
+  static const std::map<std::string_view, std::pair<std::string, std::string>> kCommands = {
+      {"set", {"SADD", "SREM"}}, {"hash", {"HSET", "HDEL"}}, {"zset", {"ZADD", "ZREM"}}};
+  const Index& is = indexes_[key];
+  std::vector<std::string> missing;
+  for (const auto& [member, value] : should) {
+    const auto there = is.find(member);
+    if (there == is.end() || !is_same(kind.type, there->second, value)) missing.push_back(member);
+  }
+  std::vector<std::string> surplus;
+  for (const auto& [member, value] : is) {
+    if (kind.role != Role::loose_index && !should.contains(member)) surplus.push_back(member);
+  }
+  const std::string name = key.substr(keys_.prefix().size());
+  const bool is_told = told_.contains(name);
+  for (const std::string& member : missing) {
+    if (!is_told) found(name, fmt::format("{} does not stand in it as it should", in_quotes(member)));
+  }
+  for (const std::string& member : surplus)
+    found(name, fmt::format("{} in it leads nowhere", in_quotes(member)));
+
+  if (kind.type == "list") {
+    if (missing.empty() && surplus.empty()) return;
+    repair_.push_back({"DEL", key});
+    std::vector<std::pair<std::string, std::string>> order;
+    for (const auto& [member, value] : should) order.emplace_back(value, member);
+    std::ranges::sort(order);
+    for (const auto& [value, member] : order) repair_.push_back({"RPUSH", key, member});
+    return;
+  }
+  const auto& [put, drop] = kCommands.at(kind.type);
+  for (const std::string& member : missing) {
+    Command command = {put, key, member};
+    if (kind.type == "hash") command.push_back(should.at(member));
+    if (kind.type == "zset") command.insert(command.begin() + 2, should.at(member));
+    repair_.push_back(std::move(command));
+  }
+  for (const std::string& member : surplus) repair_.push_back({drop, key, member});
+}
+
+// One that does not end soon would hold back everybody.
+void Examiner::examine_intent() {
+  if (!there_.contains("lease:intent")) return;
+  const std::int64_t left = ask_one({"PTTL", keys_.intent()}).view().integer();
+  if (left != -1 && left <= kIntentMsMax) return;
+  found("lease:intent", "nobody announces something for that long");
+  repair_.push_back({"DEL", keys_.intent()});
+}
+
+// Another one would stop everybody, or give a token twice. It is everybody's, in all workspaces.
 void Examiner::examine_token() {
   const std::string name(kTokenKey);
   const std::string type(ask_one({"TYPE", name}).view().text());
   if (type == "none") return;
   if (type == "string" && is_token(ask_one({"GET", name}).view().text())) return;
   std::uint64_t highest = 0;
-  for (const auto& [id, one] : active_) highest = std::max(highest, one.first.token.value);
-  const bool done = repair({"EVAL", std::string(kReplaceBadToken), "1", name, std::to_string(highest)});
-  defects_.push_back({name, "it is no token", done});
-}
-
-void Examiner::examine_types(const std::vector<std::string>& names) {
-  for (std::size_t from = 0; from < names.size(); from += kAtOnce) {
-    const std::size_t end = std::min(from + kAtOnce, names.size());
-    std::vector<std::vector<std::string>> commands;
-    for (std::size_t i = from; i < end; ++i) commands.push_back({"TYPE", key(names[i])});
-    const std::vector<Reply> types = ask(commands);
-    for (std::size_t i = from; i < end; ++i) {
-      const KeyKind* kind = kind_of(names[i]);
-      const std::string_view type = types[i - from].view().text();
-      if (kind == nullptr || type == "none") continue;
-      if (type == kind->type) {
-        names_[std::string(kind->name)].push_back(names[i]);
-        continue;
-      }
-      const bool done =
-          repair({"EVAL", std::string(kDropUnlessType), "1", key(names[i]), std::string(kind->type)});
-      found(names[i], fmt::format("it is a {} and has to be a {}", type, kind->type), done);
-    }
-  }
-}
-
-// Documents come first in the table of kinds: a lease that cannot be read may have a copy in one.
-void Examiner::examine_values() {
-  for (const KeyKind& kind : key_kinds()) {
-    if (kind.is_value == nullptr) continue;
-    for (const std::string& name : names_[std::string(kind.name)]) {
-      if (kind.type == "string") {
-        const Reply value = ask_one({"GET", key(name)});
-        if (value.view().is_text()) examine_value(kind, name, value.view().text());
-      } else {
-        examine_fields(kind, name, ask_one({"HGETALL", key(name)}).view());
-      }
-    }
-  }
-}
-
-void Examiner::examine_value(const KeyKind& kind, const std::string& name, std::string_view value) {
-  const std::string rest = name.substr(kind.name.size());
-  if (kind.is_value(value) && (kind.value != ValueKind::document || is_of_path(value, rest))) {
-    if (kind.value == ValueKind::document) {
-      const auto leases = leases_from_document(value);
-      for (const Lease& lease : *leases) copies_[lease.id.text] = to_json(lease);
-    } else if (kind.value == ValueKind::lease) {
-      auto lease = record_from_json<Lease>(value);
-      if (lease->status == Status::active) active_.emplace(rest, std::pair(std::move(*lease), value));
-    } else if (kind.value == ValueKind::ticket) {
-      auto ticket = record_from_json<Ticket>(value);
-      if (ticket->status == Status::pending) pending_.emplace(rest, std::move(*ticket));
-    }
+  for (const auto& [id, lease] : records_.leases) highest = std::max(highest, lease.token.value);
+  // Those who have one from the very end would be passed by nobody.
+  if (highest >= kTokenEnd) {
+    defects_.push_back({name, "no token is left above those of the leases; give these back first", false});
     return;
   }
-  const auto copy = kind.value == ValueKind::lease ? copies_.find(rest) : copies_.end();
-  const std::string better = copy == copies_.end() ? std::string() : copy->second;
-  const bool done = repair({"EVAL", std::string(kReplaceIfSame), "1", key(name), std::string(value), better});
-  if (done && !better.empty()) active_.emplace(rest, std::pair(*record_from_json<Lease>(better), better));
-  found(name, fmt::format("its value is no {}{}", kind.what, better.empty() ? "" : "; its path has a copy"),
-        done);
+  defects_.push_back({name, "it is no token", true});
+  repair_.push_back({"EVAL", std::string(kReplaceTokenScript), "1", name, std::to_string(highest)});
 }
 
-void Examiner::examine_fields(const KeyKind& kind, const std::string& name, ReplyView pairs) {
-  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    const std::string field(pairs[i].text());
-    const std::string value(pairs[i + 1].text());
-    if (kind.is_value(value)) continue;
-    const bool done = repair({"EVAL", std::string(kDropFieldIfSame), "1", key(name), field, value});
-    found(name, fmt::format("the value of {} is no {}", in_quotes(field), kind.what), done);
+bool Examiner::finish(bool repair) {
+  std::vector<Command> commands = {{"MULTI"}};
+  if (repair) {
+    commands.insert(commands.end(), repair_.begin(), repair_.end());
+    // For those too who watch changes as a whole.
+    commands.push_back({"SET", keys_.changes(), "1"});
+    commands.push_back({"DEL", keys_.intent()});
   }
-}
-
-void Examiner::examine_indexes() {
-  for (const KeyKind& kind : key_kinds()) {
-    if (kind.leads == nullptr) continue;
-    for (const std::string& name : names_[std::string(kind.name)]) {
-      const Access access = access_of(kind.type, key(name));
-      const Reply members = ask_one(access.list);
-      const std::string_view rest = std::string_view(name).substr(kind.name.size());
-      for (std::size_t i = 0; i < members.view().size(); i += access.step) {
-        const std::string member(members[i].text());
-        const std::string there = kind.leads(keys_, rest, member);
-        if (ask_one({"EXISTS", there}).view().integer() == 1) continue;
-        const bool done =
-            repair({"EVAL", std::string(kDropMemberIfGone), "2", key(name), there, access.remove, member});
-        found(name, fmt::format("{} in it leads nowhere", in_quotes(member)), done);
-      }
-    }
-  }
-}
-
-// Everything that has to lead to an active lease does.
-void Examiner::examine_lease(const Lease& lease, const std::string& text) {
-  const Owner& owner = lease.holder.owner;
-  const std::vector<Reply> seen = ask({{"SISMEMBER", keys_.at(lease.path), lease.id.text},
-                                       {"HEXISTS", keys_.owner(owner), lease.id.text},
-                                       {"SISMEMBER", keys_.agent(owner.agent_id), lease.path},
-                                       {"ZSCORE", keys_.times(), lease.id.text},
-                                       {"ZSCORE", keys_.paths(), lease.path},
-                                       {"GET", keys_.id(lease.id)},
-                                       {"GET", keys_.file(lease.path)},
-                                       {"TIME"},
-                                       {"HEXISTS", keys_.dirs(), "id:" + lease.id.text}});
-  if (seen[5].view().text() != text) return;  // It is being changed; then it is written as it should be.
-  const bool is_indexed = seen[0].view().integer() == 1 && seen[1].view().integer() == 1 &&
-                          seen[2].view().integer() == 1 && seen[3].view().is_text() &&
-                          seen[4].view().is_text() && (!lease.subtree || seen[8].view().integer() == 1);
-  const std::string seconds(seen[7][0].text());
-  const bool is_running =
-      lease.attended || lease.expires_at > Time(std::chrono::seconds(std::atoll(seconds.c_str()) + 1));
-  const bool has_document = names_lease(seen[6].view().text(), lease.id);
-  if (is_indexed && (has_document || !is_running)) return;
-  if (repair_) index_again(lease, text);
-  found("lease:id:" + lease.id.text,
-        fmt::format("what should lead to the lease on {} does not", in_quotes(lease.path)), repair_);
-}
-
-void Examiner::index_again(const Lease& lease, const std::string& text) {
-  const Owner& owner = lease.holder.owner;
-  const std::vector<Reply> now = ask({{"WATCH", keys_.id(lease.id)}, {"GET", keys_.id(lease.id)}});
-  if (now[1].view().text() != text) {
-    ask_one({"UNWATCH"});
-    return;
-  }
-  std::vector<std::vector<std::string>> commands = {
-      {"MULTI"},
-      {"SET", keys_.changes(), "1"},
-      {"SADD", keys_.at(lease.path), lease.id.text},
-      {"HSET", keys_.owner(owner), lease.id.text, lease.path},
-      {"SADD", keys_.agent(owner.agent_id), lease.path},
-      {"ZADD", keys_.times(), active_score(earliest_deadline(lease)), lease.id.text},
-      {"ZADD", keys_.paths(), "0", lease.path}};
-  if (!owner.session_id.empty())
-    commands.push_back({"SADD", keys_.session(owner.session_id), owner.agent_id});
-  if (!lease.holder.pr_id.empty()) commands.push_back({"SADD", keys_.pr(lease.holder.pr_id), lease.path});
-  if (lease.subtree) commands.push_back({"HSET", keys_.dirs(), "id:" + lease.id.text, lease.path});
   commands.push_back({"EXEC"});
-  ask(commands);
-  leases_to_write_.push_back(lease.id);
-}
-
-void Examiner::examine_ticket(const Ticket& ticket) {
-  for (const WantedPath& wanted : ticket.request.paths) {
-    const std::vector<Reply> seen = ask({{"HEXISTS", keys_.queue(wanted.path), ticket.id.text},
-                                         {"HEXISTS", keys_.dirs(), "ticket:" + ticket.id.text}});
-    if (seen[0].view().integer() == 1 && (!wanted.subtree || seen[1].view().integer() == 1)) continue;
-    const Reply now = ask_one({"GET", keys_.ticket(ticket.id)});
-    const auto stored = record_from_json<Ticket>(now.view().text());
-    if (!stored || stored->status != Status::pending) return;
-    if (repair_) tickets_to_write_.push_back(ticket.id);
-    found("lease:ticket:" + ticket.id.text,
-          fmt::format("it waits for {} and nothing there says so", in_quotes(wanted.path)), repair_);
-    return;
+  const std::vector<Reply> replies = ask(commands);
+  connection_.watches = false;
+  const ReplyView executed = replies.back().view();
+  for (std::size_t i = 0; i < executed.size(); ++i) {
+    if (executed[i].is_error())
+      throw Failure{error_of(executed[i].text(), connection_.address(), "Repairing")};
   }
+  return executed.is_array();
 }
 
 }  // namespace leasehold::redis

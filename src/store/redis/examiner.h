@@ -1,8 +1,9 @@
 // Looks at every key of a workspace for what no transaction of ours could have left there: values that cannot
-// be read, keys of another type, indexes that lead nowhere, records that no index leads to.
+// be read, keys of another type, copies that differ, indexes that are not what the records say.
 //
-// It reads key by key while others go on, so what it finds may just be changing. Each repair therefore looks
-// again, in the same step that changes something, and does nothing if it is not as it was found.
+// It reads key by key while others go on, but watches what every change of theirs touches; and what it makes
+// right it makes right in one step, which does not happen if anything was changed meanwhile. So nobody ever
+// sees a part of a repair, wherever it ends.
 #pragma once
 
 #include <map>
@@ -12,8 +13,9 @@
 #include <vector>
 
 #include "leasehold/calls.h"
-#include "store/records.h"
+#include "store/clock.h"
 #include "store/redis/connection.h"
+#include "store/redis/indexes.h"
 #include "store/redis/keys.h"
 
 namespace leasehold::redis {
@@ -22,45 +24,51 @@ struct KeyKind;
 
 class Examiner {
  public:
-  Examiner(Connection& connection, const Keys& keys, bool repair)
-      : connection_(connection), keys_(keys), repair_(repair) {}
+  // A clock, if it is not the server's time that leases go by.
+  Examiner(Connection& connection, const Keys& keys, const StoreClock* clock)
+      : connection_(connection), keys_(keys), clock_(clock) {}
 
-  // Throws Failure.
+  // Others hold back for a while, until repair() or their patience ends. Before examine(). Throws Failure.
+  void announce();
+  // What is wrong; `repaired` says whether finish() could make it right. Throws Failure.
   std::vector<Defect> examine();
-
-  // What has to be written again by a transaction, so that what leads to it is whole. After examine().
-  const std::vector<LeaseId>& leases_to_write() const { return leases_to_write_; }
-  const std::vector<GroupId>& tickets_to_write() const { return tickets_to_write_; }
+  // Makes right what examine() found, or, if that is not wanted, only tells whether it was so. False: others
+  // changed something meanwhile; nothing was written. Throws Failure.
+  bool finish(bool repair);
 
  private:
+  using Command = std::vector<std::string>;
+
+  std::vector<Reply> ask(const std::vector<Command>& commands);
+  Reply ask_one(const Command& command);
+
   std::vector<std::string> scan(const std::string& pattern);
-  std::vector<Reply> ask(const std::vector<std::vector<std::string>>& commands);
-  Reply ask_one(const std::vector<std::string>& command);
-  bool repair(const std::vector<std::string>& command);
-
-  void examine_types(const std::vector<std::string>& names);
-  void examine_token();
-  void examine_values();
-  void examine_value(const KeyKind& kind, const std::string& name, std::string_view value);
-  void examine_fields(const KeyKind& kind, const std::string& name, ReplyView pairs);
+  void watch();
+  void read_types();
+  void read_values();
+  void learn(const KeyKind& kind, const std::string& name, ReplyView values);
+  void settle_copies();
+  void examine_documents();
   void examine_indexes();
-  void examine_lease(const Lease& lease, const std::string& text);
-  void examine_ticket(const Ticket& ticket);
-  void index_again(const Lease& lease, const std::string& text);
+  void examine_index(const KeyKind& kind, const std::string& key, const Index& should);
+  void examine_intent();
+  void examine_token();
+  Time now();
 
-  void found(std::string_view name, std::string what, bool repaired);
+  void found(std::string_view name, std::string what);
   std::string key(std::string_view name) const;
 
   Connection& connection_;
   const Keys& keys_;
-  const bool repair_;
+  const StoreClock* clock_;
+  std::map<std::string, const KeyKind*> there_;  // By name without the prefix; those of the right type.
+  Records records_;
+  Indexes indexes_;  // As they are.
+  bool token_is_bad_ = false;
+
   std::vector<Defect> defects_;
-  std::map<std::string, std::vector<std::string>> names_;  // By kind; without the prefix.
-  std::map<std::string, std::string> copies_;  // Leases as the documents of their paths have them.
-  std::map<std::string, std::pair<Lease, std::string>> active_;
-  std::map<std::string, Ticket> pending_;
-  std::vector<LeaseId> leases_to_write_;
-  std::vector<GroupId> tickets_to_write_;
+  std::set<std::string> told_;   // Where they are.
+  std::vector<Command> repair_;  // What makes all of it right.
 };
 
 }  // namespace leasehold::redis

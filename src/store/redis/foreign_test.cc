@@ -89,7 +89,8 @@ TEST_F(RedisForeign, ADocumentThatSaysLessThanTheTruthGrantsNothing) {
 }
 
 TEST_F(RedisForeign, ATokenThatIsNoneStopsEverybodyUntilItIsRepaired) {
-  for (const char* bad : {"inf", "nan", "-5", "9007199254740992", "9e18", "garbage", ""}) {
+  for (const char* bad :
+       {"inf", "nan", "-5", "9007199254740991", "9007199254740992", "9e18", "garbage", ""}) {
     const Lease before = client.must_acquire(ann(), "/a");
     ASSERT_TRUE(client.release(ann(), "/a"));
     call({"SET", "lease:token", bad});

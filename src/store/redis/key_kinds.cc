@@ -2,66 +2,97 @@
 
 #include <algorithm>
 
+#include "model/key.h"
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
+#include "store/stored.h"
 
 namespace leasehold::redis {
 namespace {
 
-bool reads(const auto& record) { return record.has_value(); }
+using Text = std::string_view;
 
-bool is_lease(std::string_view text) { return reads(record_from_json<Lease>(text)); }
-bool is_ticket(std::string_view text) { return reads(record_from_json<Ticket>(text)); }
-bool is_document(std::string_view text) { return reads(leases_from_document(text)); }
-bool is_answer(std::string_view text) { return reads(record_from_json<Answer>(text)); }
-bool is_window(std::string_view text) { return reads(rate_window_from_json(text)); }
-bool is_notice(std::string_view text) { return reads(record_from_json<Notice>(text)); }
-bool is_contention(std::string_view text) { return reads(contention_from_json(text)); }
-bool is_setting(std::string_view text) { return reads(record_from_json<Setting>(text)); }
-bool is_session_path(std::string_view text) { return reads(session_path_from_json(text)); }
+bool learn_document(Records& to, Text path, Text, Text value) {
+  auto leases = leases_from_document(value);
+  if (!leases || !std::ranges::all_of(*leases, [&](const Lease& lease) { return lease.path == path; }))
+    return false;
+  to.documents[std::string(path)] = std::move(*leases);
+  return true;
+}
 
-std::string to_lease(const Keys& keys, std::string_view, const std::string& member) {
-  return keys.id({member});
+bool learn_lease(Records& to, Text id, Text, Text value) {
+  auto lease = record_from_json<Lease>(value);
+  if (!lease || lease->id.text != id) return false;
+  to.leases.emplace(id, std::move(*lease));
+  return true;
 }
-std::string to_ticket(const Keys& keys, std::string_view, const std::string& member) {
-  return keys.ticket({member});
+
+bool learn_ticket(Records& to, Text id, Text, Text value) {
+  auto ticket = record_from_json<Ticket>(value);
+  if (!ticket || ticket->id.text != id) return false;
+  to.tickets.push_back(std::move(*ticket));
+  return true;
 }
-std::string to_path(const Keys& keys, std::string_view, const std::string& member) { return keys.at(member); }
-std::string to_queue(const Keys& keys, std::string_view, const std::string& member) {
-  return keys.queue(member);
+
+bool learn_answer(Records& to, Text owner_and_key, Text, Text value) {
+  auto answer = record_from_json<Answer>(value);
+  if (!answer || Keys::owner_text(answer->owner) + "/" + answer->key != owner_and_key) return false;
+  to.answers.push_back(std::move(*answer));
+  return true;
 }
-std::string to_record(const Keys& keys, std::string_view, const std::string& member) {
-  return keys.lease_prefix() + member;
+
+bool learn_notice(Records& to, Text owner_text, Text id, Text value) {
+  auto notice = record_from_json<Notice>(value);
+  if (!notice || notice->id != id || Keys::owner_text(notice->owner) != owner_text) return false;
+  to.notices.push_back(std::move(*notice));
+  return true;
 }
-std::string to_owner(const Keys& keys, std::string_view session_id, const std::string& agent_id) {
-  return keys.owner({agent_id, std::string(session_id)});
+
+bool learn_contention(Records& to, Text owner_text, Text path, Text value) {
+  auto contention = contention_from_json(value);
+  if (!contention || contention->path != path || Keys::owner_text(contention->owner()) != owner_text)
+    return false;
+  to.contentions.push_back(std::move(*contention));
+  return true;
+}
+
+bool learn_window(Records&, Text, Text, Text value) { return rate_window_from_json(value).has_value(); }
+
+bool learn_setting(Records&, Text, Text stored_key, Text value) {
+  const auto setting = record_from_json<Setting>(value);
+  return setting && setting->stored_key() == stored_key;
+}
+
+bool learn_session_path(Records&, Text, Text field, Text value) {
+  const auto path = session_path_from_json(value);
+  return path && session_field(*path) == field && key_from_wire(path->path) == path->path;
 }
 
 constexpr KeyKind kKinds[] = {
-    {"session:locks:", "hash", is_session_path, nullptr, "path of a session", ValueKind::other},
-    {"lease:file:", "string", is_document, nullptr, "list of leases", ValueKind::document},
-    {"lease:id:", "string", is_lease, nullptr, "lease", ValueKind::lease},
-    {"lease:ticket:", "string", is_ticket, nullptr, "ticket", ValueKind::ticket},
-    {"lease:answer:", "string", is_answer, nullptr, "answer", ValueKind::other},
-    {"lease:rate:", "string", is_window, nullptr, "count", ValueKind::other},
-    {"lease:notices:", "hash", is_notice, nullptr, "notice", ValueKind::other},
-    {"lease:gate:", "hash", is_contention, nullptr, "contention", ValueKind::other},
-    {"lease:configs", "hash", is_setting, nullptr, "setting", ValueKind::other},
-    {"lease:at:", "set", nullptr, to_lease},
-    {"lease:owner:", "hash", nullptr, to_lease},
-    {"lease:last:", "list", nullptr, to_lease},
-    {"lease:times", "zset", nullptr, to_lease},
-    {"lease:agent:", "set", nullptr, to_path},
-    {"lease:pr:", "set", nullptr, to_path},
-    {"lease:paths", "zset", nullptr, to_path},
-    {"lease:session:", "set", nullptr, to_owner},
-    {"lease:queue:", "hash", nullptr, to_ticket},
-    {"lease:waits:", "set", nullptr, to_ticket},
-    {"lease:tickets", "zset", nullptr, to_ticket},
-    {"lease:waiting", "zset", nullptr, to_queue},
-    {"lease:dirs", "hash", nullptr, to_record},
-    {"lease:denied", "set"},
-    {"lease:drop", "zset"},
+    {"session:locks:", "hash", Role::record, "path of a session", learn_session_path},
+    {"lease:file:", "string", Role::record, "list of leases", learn_document},
+    {"lease:id:", "string", Role::record, "lease", learn_lease},
+    {"lease:ticket:", "string", Role::record, "ticket", learn_ticket},
+    {"lease:answer:", "string", Role::record, "answer", learn_answer},
+    {"lease:rate:", "string", Role::record, "count", learn_window},
+    {"lease:notices:", "hash", Role::record, "notice", learn_notice},
+    {"lease:gate:", "hash", Role::record, "contention", learn_contention},
+    {"lease:configs", "hash", Role::record, "setting", learn_setting},
+    {"lease:at:", "set", Role::index},
+    {"lease:owner:", "hash", Role::index},
+    {"lease:last:", "list", Role::index},
+    {"lease:times", "zset", Role::index},
+    {"lease:agent:", "set", Role::index},
+    {"lease:pr:", "set", Role::index},
+    {"lease:paths", "zset", Role::index},
+    {"lease:session:", "set", Role::index},
+    {"lease:queue:", "hash", Role::index},
+    {"lease:waits:", "set", Role::index},
+    {"lease:tickets", "zset", Role::index},
+    {"lease:waiting", "zset", Role::index},
+    {"lease:dirs", "hash", Role::index},
+    {"lease:drop", "zset", Role::index},
+    {"lease:denied", "set", Role::loose_index},
     {"lease:history", "stream"},
     {"lease:intent", "string"},
     {"lease:guard", "string"},
@@ -70,8 +101,6 @@ constexpr KeyKind kKinds[] = {
 };
 
 }  // namespace
-
-std::span<const KeyKind> key_kinds() { return kKinds; }
 
 // One of a kind is its whole name; what has parts ends with a colon.
 const KeyKind* kind_of(std::string_view name) {

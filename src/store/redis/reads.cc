@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "store/json/stored_records.h"
+#include "store/redis/indexes.h"
 #include "store/redis/transaction.h"
 #include "store/stored.h"
 
@@ -19,18 +20,7 @@ std::string limit_text(std::size_t limit) {
   return std::to_string(std::min<std::size_t>(limit, 1'000'000'000));
 }
 
-std::int64_t micros(Time time) {
-  return std::chrono::floor<std::chrono::microseconds>(time.time_since_epoch()).count();
-}
-
 }  // namespace
-
-std::string active_score(Time deadline) {
-  return std::to_string(std::max<std::int64_t>(micros(deadline), 0));
-}
-std::string ended_score(Time ended_at) {
-  return std::to_string(-std::max<std::int64_t>(micros(ended_at), 1));
-}
 
 std::vector<Lease> RedisTransaction::leases_at(const Scope& scope) {
   ensure(scope);

@@ -22,6 +22,9 @@ using namespace std::chrono_literals;
 // A directory that so many runs were disturbed below is announced, so that others hold back.
 constexpr int kRunsBeforeIntent = 2;
 
+// How often all keys are looked at until nobody changes any of them meanwhile.
+constexpr int kExaminationsMax = 10;
+
 class RedisStore final : public Store {
  public:
   RedisStore(Address address, RedisOptions options)
@@ -174,43 +177,41 @@ Result<void> RedisStore::repeat(const Footprint& footprint, bool writes, const C
           pool_.address().shown(), shared_.options.attempts_max));
 }
 
+// Looks until nobody disturbs it. If somebody always does, what it saw each time is there.
 Result<std::vector<Defect>> RedisStore::examine(const std::string& workspace, bool repair) {
   const Keys keys = keys_of(workspace);
   auto connection = pool_.borrow();
   if (!connection) return fail(connection.error());
-  Examiner examiner(**connection, keys, repair);
-  std::vector<Defect> defects;
+  std::vector<Defect> always;
   try {
-    defects = examiner.examine();
+    for (int run = 1; run <= kExaminationsMax; ++run) {
+      Examiner examiner(**connection, keys, shared_.options.clock);
+      if (repair && run > kRunsBeforeIntent) examiner.announce();
+      std::vector<Defect> defects = examiner.examine();
+      const bool is_done = defects.empty() || examiner.finish(repair);
+      if (!is_done && run > 1) {
+        std::erase_if(defects, [&](const Defect& defect) {
+          return std::ranges::none_of(always, [&](const Defect& earlier) {
+            return earlier.where == defect.where && earlier.what == defect.what;
+          });
+        });
+      }
+      always = std::move(defects);
+      if (!repair || !is_done) {
+        for (Defect& defect : always) defect.repaired = false;
+      }
+      if (is_done || always.empty()) break;
+      backoff_.pause(run);
+    }
   } catch (const Failure& failure) {
     if (!failure.lost_connection) pool_.give_back(std::move(*connection));
     return fail(failure.error);
   }
   pool_.give_back(std::move(*connection));
   // What was believed of keys may have changed with them.
-  {
-    const std::lock_guard lock(shared_.mutex);
-    shared_.proven.clear();
-  }
-  for (const LeaseId& id : examiner.leases_to_write()) {
-    const auto written =
-        transact({.workspace = workspace, .leases = {id}}, [&](Transaction& transaction) -> Result<void> {
-          if (const auto lease = transaction.lease(id); lease && lease->status == Status::active)
-            transaction.put(*lease);
-          return {};
-        });
-    if (!written) return fail(written.error());
-  }
-  for (const GroupId& id : examiner.tickets_to_write()) {
-    const auto written =
-        transact({.workspace = workspace, .tickets = {id}}, [&](Transaction& transaction) -> Result<void> {
-          if (const auto ticket = transaction.ticket(id); ticket && ticket->status == Status::pending)
-            transaction.put(*ticket);
-          return {};
-        });
-    if (!written) return fail(written.error());
-  }
-  return defects;
+  const std::lock_guard lock(shared_.mutex);
+  shared_.proven.clear();
+  return always;
 }
 
 }  // namespace

@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <sstream>
 
+#include "store/redis/keys.h"
 #include "support/redis_client.h"
 #include "support/redis_server.h"
 
 namespace leasehold {
 namespace {
+
+using redis::Keys;
 
 struct RedisRepair : testing::Test {
   std::string call(std::vector<std::string> words) { return database.call(words); }
@@ -38,6 +43,25 @@ struct RedisRepair : testing::Test {
     EXPECT_EQ(places(false), std::vector<std::string>{});
   }
 
+  std::string ask_for_directory(const Owner& owner, const std::string& path, Duration wait = {}) {
+    AcquireRequest request = RedisClient::request(owner, path);
+    request.paths[0].subtree = true;
+    if (wait > 0s) request.wait = wait;
+    return word_for(client.manager->acquire(request));
+  }
+
+  // What stands in an index.
+  std::string content(const std::string& key) {
+    const std::string type = call({"TYPE", key});
+    if (type == "zset") return call({"ZRANGE", key, "0", "-1", "WITHSCORES"});
+    if (type == "list") return call({"LRANGE", key, "0", "-1"});
+    std::istringstream members(call({type == "set" ? "SMEMBERS" : "HGETALL", key}));
+    std::set<std::string> lines;
+    for (std::string line; std::getline(members, line);) lines.insert(line);
+    return testing::PrintToString(lines);
+  }
+
+  const Owner carol = {"carol", "session-c"};
   RedisDatabase database;
   RedisClient client{database.url()};
 };
@@ -106,13 +130,11 @@ TEST_F(RedisRepair, PutsDirectoriesBackIntoTheirIndex) {
   ASSERT_EQ(word_for(client.manager->acquire(wanted)), "queued");
   ASSERT_EQ(call({"DEL", "{here}:lease:dirs"}), "1");
 
-  EXPECT_EQ(places(true).size(), 2U);
+  expect_repaired({"lease:dirs"});
 
-  EXPECT_EQ(places(false), std::vector<std::string>{});
   EXPECT_EQ(call({"HLEN", "{here}:lease:dirs"}), "2");
-  const Owner other = {"carol", "session-c"};
-  EXPECT_EQ(word_for(client.acquire(other, "/held/b")), "busy");
-  EXPECT_EQ(word_for(client.acquire(other, "/wanted/b")), "busy");
+  EXPECT_EQ(word_for(client.acquire(carol, "/held/b")), "busy");
+  EXPECT_EQ(word_for(client.acquire(carol, "/wanted/b")), "busy");
 }
 
 TEST_F(RedisRepair, PutsBackWhatOtherKeysStillKnow) {
@@ -135,6 +157,123 @@ TEST_F(RedisRepair, PutsBackWhatOtherKeysStillKnow) {
     EXPECT_FALSE(released->outcomes.at(0).error) << path;
     EXPECT_EQ(word_for(client.acquire(bob(), path)), "granted") << path;
   }
+}
+
+// A lease stands in two places, and each of them is enough.
+TEST_F(RedisRepair, PutsBackALeaseWhoseRecordIsGone) {
+  for (const bool of_another_type : {false, true}) {
+    for (const bool directory : {false, true}) {
+      call({"FLUSHDB"});
+      if (directory) {
+        ASSERT_EQ(ask_for_directory(ann(), "/src"), "granted");
+      } else {
+        client.must_acquire(ann(), "/src");
+      }
+      const std::string id = call({"HKEYS", "{here}:lease:owner:" + Keys::owner_text(ann())});
+      const std::string record = call({"GET", "{here}:lease:id:" + id});
+      ASSERT_EQ(call({"DEL", "{here}:lease:id:" + id}), "1");
+      if (of_another_type) call({"SADD", "{here}:lease:id:" + id, "x"});
+
+      expect_repaired({"lease:id:" + id});
+
+      EXPECT_EQ(call({"GET", "{here}:lease:id:" + id}), record);
+      EXPECT_EQ(ask_for_directory(bob(), "/"), "busy");
+      EXPECT_EQ(word_for(client.acquire(bob(), "/src")), "busy");
+      EXPECT_EQ(word_for(client.acquire(bob(), "/src/x")), directory ? "busy" : "granted");
+      const auto released = client.manager->release({.caller = {{.owner = ann()}}, .which = {.all = true}});
+      ASSERT_TRUE(released);
+      EXPECT_EQ(released->outcomes.size(), 1U);
+    }
+  }
+}
+
+TEST_F(RedisRepair, WritesEveryIndexAgain) {
+  AcquireRequest request = RedisClient::request(ann(), "/a");
+  request.caller.holder.pr_id = "7";
+  request.idempotency_key = "k";
+  ASSERT_EQ(word_for(client.manager->acquire(request)), "granted");
+  ASSERT_EQ(ask_for_directory(ann(), "/src"), "granted");
+  client.must_acquire(ann(), "/b");
+  ASSERT_TRUE(client.release(ann(), "/b"));
+  client.must_acquire(ann(), "/b");
+  ASSERT_EQ(ask_for_directory(bob(), "/src", 1min), "queued");
+  client.must_acquire({"dan", ""}, "/d");
+  std::set<std::string> kinds;
+  std::istringstream keys(call({"KEYS", "{here}:lease:*"}));
+  for (std::string key; keys >> key;) {
+    const std::string type = call({"TYPE", key});
+    if (type == "string" || type == "stream") continue;
+    const std::string name = key.substr(std::string("{here}:").size());
+    kinds.insert(name.substr(0, name.find(':', 6)));
+    const std::string before = content(key);
+    for (const bool of_another_type : {false, true}) {
+      call({"DEL", key});
+      if (of_another_type) call({type == "set" ? "LPUSH" : "SADD", key, "x"});
+      expect_repaired({name});
+      EXPECT_EQ(content(key), before) << key;
+    }
+  }
+  EXPECT_EQ(kinds,
+            (std::set<std::string>{"lease:agent", "lease:at", "lease:dirs", "lease:drop", "lease:last",
+                                   "lease:owner", "lease:paths", "lease:pr", "lease:queue", "lease:session",
+                                   "lease:tickets", "lease:times", "lease:waiting", "lease:waits"}));
+}
+
+TEST_F(RedisRepair, MendsWhatStandsInAnIndexWrongly) {
+  client.must_acquire(ann(), "/src/x");
+  call({"ZADD", "{here}:lease:paths", "5", "/aaa"});
+  call({"ZADD", "{here}:lease:paths", "5", "/src/x"});
+
+  expect_repaired({"lease:paths"});
+
+  EXPECT_EQ(ask_for_directory(bob(), "/src"), "busy");
+}
+
+TEST_F(RedisRepair, RemovesWhatStandsInThePlaceOfAnother) {
+  const Lease lease = client.must_acquire(ann(), "/a");
+  AcquireRequest request = RedisClient::request(bob(), "/a");
+  request.wait = 1min;
+  const auto queued = client.manager->acquire(request);
+  ASSERT_EQ(word_for(queued), "queued");
+  call({"COPY", "{here}:lease:ticket:" + std::get<Queued>(queued->decision).ticket.text,
+        "{here}:lease:ticket:other"});
+  call({"HSET", "{here}:lease:queue:/c", "other", "1"});
+  call({"COPY", "{here}:lease:id:" + lease.id.text, "{here}:lease:id:other"});
+  call({"HSET", "{here}:session:locks:s", "/c", R"({"path":"/other"})", "c", R"({"path":"c"})"});
+  ASSERT_EQ(word_for(client.acquire(carol, "/c")), "corrupt");
+
+  expect_repaired({"lease:ticket:other", "lease:queue:/c", "lease:id:other", "session:locks:s"});
+
+  EXPECT_EQ(word_for(client.acquire(carol, "/c")), "granted");
+  EXPECT_EQ(word_for(client.acquire(carol, "/a")), "busy");
+}
+
+TEST_F(RedisRepair, FollowsTheLaterOfTwoCopiesThatDiffer) {
+  const Lease lease = client.must_acquire(ann(), "/a");
+  const std::string document = call({"GET", "{here}:lease:file:/a"});
+  ASSERT_TRUE(client.release(ann(), "/a"));
+  call({"SET", "{here}:lease:file:/a", document});
+  ASSERT_EQ(word_for(client.acquire(bob(), "/a")), "busy");
+
+  expect_repaired({"lease:file:/a"});
+
+  const Lease of_bob = client.must_acquire(bob(), "/a", 1min);
+  const std::string before = call({"GET", "{here}:lease:id:" + of_bob.id.text});
+  ASSERT_TRUE(client.manager->renew({.caller = {{.owner = bob()}}, .which = {.paths = {"/a"}}}));
+  call({"SET", "{here}:lease:id:" + of_bob.id.text, before});
+
+  expect_repaired({"lease:id:" + of_bob.id.text});
+
+  EXPECT_NE(call({"GET", "{here}:lease:id:" + of_bob.id.text}), before);
+  EXPECT_EQ(word_for(client.acquire(carol, "/a")), "busy");
+}
+
+TEST_F(RedisRepair, RemovesAnIntentThatDoesNotEndSoon) {
+  call({"SET", "{here}:lease:intent", "1 /", "PX", "600000"});
+
+  expect_repaired({"lease:intent"});
+
+  EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "granted");
 }
 
 TEST_F(RedisRepair, PutsAWaiterBackIntoItsQueue) {

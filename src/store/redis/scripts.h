@@ -2,9 +2,13 @@
 // reads, one looks whether what a commit is about to write is as expected, one keeps the later of two ends.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace leasehold::redis {
+
+// 2^53, where JSON stops to carry them, less a million: no token from there on is followed by another.
+inline constexpr std::uint64_t kTokenEnd = 9007199253692416;
 
 // Draws ARGV[1] tokens from KEYS[1], none below ARGV[2] (empty: the server's time). The answer is that of
 // TIME, and the first of them.
@@ -16,7 +20,7 @@ if low > 9006099743113216 then low = 9006099743113216 end
 local before = call('SET', key, string.format('%d', low + count - 1), 'GET')
 if before then
   local last = tonumber(before)
-  if not last or not (last >= 0 and last < 9007199254740992) then
+  if not last or not (last >= 0 and last < 9007199253692416) then
     call('SET', key, before)
     return redis.error_reply('WRONGTYPE ' .. key .. ' is no token')
   end
@@ -27,6 +31,18 @@ if before then
 end
 time[3] = low
 return time
+)lua";
+
+// Replaces what is no token by one of at least ARGV[1], and as high as one drawn now would be.
+inline constexpr std::string_view kReplaceTokenScript = R"lua(
+if redis.call('TYPE', KEYS[1]).ok == 'string' then
+  local last = tonumber(redis.call('GET', KEYS[1]))
+  if last and last >= 0 and last < 9007199253692416 then return 0 end
+end
+local time = redis.call('TIME')
+local low = math.max(time[1] * 1000000 + time[2], tonumber(ARGV[1]))
+redis.call('SET', KEYS[1], string.format('%.0f', low))
+return 1
 )lua";
 
 // Answers reads, all at one moment. ARGV:
@@ -178,6 +194,12 @@ else
   redis.call('PEXPIREAT', KEYS[1], ARGV[1])
 end
 return 1
+)lua";
+
+// Removes a field (ARGV[1]) of a hash. What is no hash stays as it is: nobody is kept from giving back by it.
+inline constexpr std::string_view kDropFieldScript = R"lua(
+if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then return 0 end
+return redis.call('HDEL', KEYS[1], ARGV[1])
 )lua";
 
 // Looks whether none of the first ARGV[1] keys exists, and whether each key behind them is of the type that

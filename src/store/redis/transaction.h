@@ -182,9 +182,6 @@ class RedisTransaction final : public Transaction {
   std::size_t forget_dropped(std::size_t limit);
   std::size_t forget_history(WallTime before, std::size_t limit);
   void want_dropped(Round& round, const std::string& member);
-  static std::string drop_name(const Answer& answer);
-  static std::string drop_name(const Owner& owner, const std::string& notice);
-  static std::string drop_name(std::string_view owner_text, std::string_view path);
 
   // commit.cc
   void want_for_write(Round& round);
@@ -259,9 +256,5 @@ class RedisTransaction final : public Transaction {
   std::vector<std::string> trimmed_;                        // Events that are to go.
   std::vector<std::pair<std::string, std::string>> stale_;  // Members of sorted sets that lead nowhere.
 };
-
-// As the score of what is active: not below 0. What has ended has its moment below 0.
-std::string active_score(Time deadline);
-std::string ended_score(Time ended_at);
 
 }  // namespace leasehold::redis

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "store/deadline.h"
 #include "store/json/stored_records.h"
 #include "store/redis/commands.h"
+#include "store/redis/document.h"
+#include "store/redis/indexes.h"
 #include "util/utf8.h"
 
 namespace leasehold::redis {
@@ -16,24 +17,6 @@ namespace {
 // All of them are renewed, or released, by one EXEC. An estimate: what the server takes for it is not
 // measured.
 constexpr std::size_t kLeasesOfOwnerMax = 20'000;
-
-// When Redis may drop the key by itself: at the end of the last lease, but not of one that being seen alive
-// may keep.
-std::optional<std::int64_t> expiry_ms(const std::vector<Lease>& leases) {
-  Time latest = Time::min();
-  for (const Lease& lease : leases) {
-    if (lease.attended || lease.expires_at == kForever) return std::nullopt;
-    latest = std::max(latest, lease.expires_at);
-  }
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(latest.time_since_epoch()).count();
-  return std::max<std::int64_t>(ms, 1);
-}
-
-// A directory that a request wants, if it wants one.
-const WantedPath* directory_of(const Ticket& ticket) {
-  const auto found = std::ranges::find(ticket.request.paths, true, &WantedPath::subtree);
-  return found == ticket.request.paths.end() ? nullptr : &*found;
-}
 
 }  // namespace
 
@@ -148,8 +131,7 @@ void RedisTransaction::write_path(Commands& commands, const std::string& path) {
     commands.gather("ZREM", commands.blind(keys_.paths(), "zset"), {path});
     return;
   }
-  std::ranges::sort(leases, {},
-                    [](const Lease& lease) { return std::tie(lease.acquired_at, lease.token, lease.id); });
+  sort_for_document(leases);
   std::vector<std::string> texts;
   for (const Lease& lease : leases) {
     const auto known = texts_.find(lease.id.text);

@@ -5,6 +5,7 @@
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
 #include "store/redis/commands.h"
+#include "store/redis/indexes.h"
 
 namespace leasehold::redis {
 

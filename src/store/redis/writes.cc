@@ -1,9 +1,8 @@
 // What a body writes stays in memory until the commit.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "store/json/stored_records.h"
+#include "store/redis/indexes.h"
 #include "store/redis/transaction.h"
 
 namespace leasehold::redis {
@@ -11,10 +10,8 @@ namespace {
 
 constexpr int kTokensAfterwards = 64;
 
-// A member of the sorted set of what is to be dropped: what kind, and where.
-std::string drop_member(char kind, std::string_view where) { return fmt::format("{}{}", kind, where); }
-
-// Such a place is an owner, whose text has one slash, a slash, and which one of the owner's it is.
+// What is to be dropped is called by its kind (one letter) and its place: an owner, whose text has one slash,
+// a slash, and which one of the owner's it is.
 std::size_t end_of_owner(std::string_view where) {
   const std::size_t inside = where.find('/');
   return inside == std::string_view::npos ? inside : where.find('/', inside + 1);
@@ -203,18 +200,6 @@ std::size_t RedisTransaction::forget_history(WallTime before, std::size_t limit)
   load(round);
   must_be_whole(key);
   return forgotten;
-}
-
-std::string RedisTransaction::drop_name(const Answer& answer) {
-  return drop_member('a', Keys::owner_text(answer.owner) + "/" + answer.key);
-}
-
-std::string RedisTransaction::drop_name(std::string_view owner_text, std::string_view path) {
-  return drop_member('g', fmt::format("{}/{}", owner_text, path));
-}
-
-std::string RedisTransaction::drop_name(const Owner& owner, const std::string& notice) {
-  return drop_member('n', Keys::owner_text(owner) + "/" + notice);
 }
 
 }  // namespace leasehold::redis
