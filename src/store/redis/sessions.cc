@@ -55,7 +55,8 @@ SessionPaths RedisTransaction::session_paths(const std::string& session_id) {
   Round round;
   if (learn_key(round, key)) {
     round.ask({"H", key}, [this, key, session_id](ReplyView found) {
-      if (found.is_error()) bad_.emplace(key, "it is of another type");
+      if (found.is_error())
+        invalid_paths_[session_id].push_back(fmt::format("{} is of another type", in_quotes(key)));
       for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
         const std::string field(found[i].text());
         if (changed_session_paths_.contains({session_id, field})) continue;
@@ -71,7 +72,6 @@ SessionPaths RedisTransaction::session_paths(const std::string& session_id) {
     });
   }
   load(round);
-  must_be_whole(key);
   return {.paths = tables_.session_paths(session_id, wall_), .invalid = invalid_paths_[session_id]};
 }
 
@@ -98,11 +98,14 @@ void RedisTransaction::write_sessions(Commands& commands) {
   }
   for (const auto& [place, path] : changed_session_paths_) {
     const auto& [session_id, field] = place;
-    const std::string key = commands.blind(keys_.session_locks(session_id), "hash");
+    const std::string key = keys_.session_locks(session_id);
     if (!path) {
-      commands.add({"HDEL", key, field});
+      commands.add({"EVAL", kDropFieldScript, "1", key, field});
       continue;
     }
+    // Looked at each time, and not just once: what is granted is remembered, or it is not granted.
+    if (commands.unproven.empty() || commands.unproven.back().first != key)
+      commands.unproven.emplace_back(key, "hash");
     const std::string end = expires && path->drop_at ? milliseconds(*path->drop_at) : std::string();
     commands.add({"EVAL", kKeepFieldScript, "1", key, end, field, to_json(*path)});
   }

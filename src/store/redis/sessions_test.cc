@@ -86,6 +86,25 @@ TEST_F(RedisSessions, ThatCannotBeWrittenAreNotGranted) {
   EXPECT_EQ(word_for(client->acquire({"bob", "s2"}, "/a")), "granted") << "other sessions go on";
 }
 
+TEST_F(RedisSessions, ThatBreakLaterAreNotGrantedEitherAndKeepNobodyFromGivingBack) {
+  use(std::nullopt);
+  ASSERT_EQ(ask("/a"), "granted");
+  call({"DEL", "{here}:session:locks:s1"});
+  call({"SET", "{here}:session:locks:s1", "of another type"});
+
+  EXPECT_EQ(ask("/b"), "unavailable");
+  EXPECT_EQ(call({"EXISTS", "{here}:lease:file:/b"}), "0") << "granted, but not remembered";
+
+  const auto released = client->release({"ann", "s1"}, "/a");
+  ASSERT_TRUE(released);
+  EXPECT_FALSE(released->outcomes.at(0).error);
+  EXPECT_TRUE(client->manager->release({.caller = {{.owner = {"ann", "s1"}}}, .which = {.all = true}}));
+  EXPECT_EQ(word_for(client->acquire({"bob", "s2"}, "/a")), "granted");
+  const auto paths = client->manager->session_paths("s1");
+  ASSERT_TRUE(paths);
+  EXPECT_EQ(paths->invalid.size(), 1U);
+}
+
 TEST_F(RedisSessions, TakeTwoRoundTripsLikeEverybody) {
   use(std::nullopt);
   ASSERT_EQ(ask("/a"), "granted");
