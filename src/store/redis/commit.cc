@@ -136,6 +136,12 @@ bool RedisTransaction::execute(Commands& commands) {
   }
   connection_.watches = false;
 
+  // The right to it was there when the connection was made, and is gone: what followed was done at once.
+  if (replies[guards].view().is_error()) {
+    Failure failure = failure_of(replies[guards].view().text(), connection_.address(), "Writing the leases");
+    failure.error.code = Code::outcome_unknown;
+    throw failure;
+  }
   const ReplyView executed = replies.back().view();
   if (executed.is_error()) {
     const auto refused =

@@ -29,7 +29,8 @@ Error error_of(std::string_view answer, const Address& address, std::string_view
   };
   const bool in_script = answer.find("executing the script can't") != std::string_view::npos ||
                          answer.find("ACL failure in script") != std::string_view::npos;
-  if (word == "NOAUTH" || word == "WRONGPASS" || word == "NOPERM" || in_script)
+  const bool in_transaction = answer.find("because of: NOPERM") != std::string_view::npos;
+  if (word == "NOAUTH" || word == "WRONGPASS" || word == "NOPERM" || in_script || in_transaction)
     return {Code::config_error, says("Check user and password in the URL, and the user's rights (ACL).")};
   if (word == "WRONGTYPE")
     return {Code::corrupt, says("Somebody else wrote there. Run: lease doctor --repair")};
@@ -76,6 +77,9 @@ Result<void> Connection::greet() {
     add(hello);
     const std::string database = std::to_string(address_.database);
     if (address_.database != 0) add({"SELECT", database});
+    // Who may not do this would have each change made command by command, whatever others do meanwhile.
+    add({"MULTI"});
+    add({"EXEC"});
     const std::vector<Reply> replies = exchange();
     for (const Reply& reply : replies) {
       if (reply.view().is_error()) return fail(error_of(reply.view().text(), address_, "Logging in"));

@@ -8,10 +8,21 @@
 #include "util/utf8.h"
 
 namespace leasehold::redis {
+namespace {
+
+// What may not be read says nothing of what stands there.
+void must_be_permitted(ReplyView answer, const Address& address) {
+  if (answer.is_error() && !answer.text().starts_with("WRONGTYPE"))
+    throw failure_of(answer.text(), address, "Reading the leases");
+}
+
+}  // namespace
 
 void RedisTransaction::learn_owner(const Owner& owner, ReplyView told, ReplyView count) {
   const std::string text = Keys::owner_text(owner);
   const std::string key = keys_.owner(text);
+  for (const ReplyView answer : {count, told[0], told[1], told[2]})
+    must_be_permitted(answer, connection_.address());
   if (count.is_error()) bad_.emplace(key, "it is of another type");
   held_[key] = static_cast<std::size_t>(count.integer());
 

@@ -97,13 +97,34 @@ TEST(RedisServers, TheDocumentedRightsAreEnough) {
 TEST(RedisServers, WhatMayNotBeReadIsNotTakenForFree) {
   const RedisServer server;
   RedisClient(server.url()).must_acquire(ann(), "/a");
-  for (const char* command : {"mget", "exists", "watch", "time", "evalsha"}) {
+  for (const char* command : {"mget", "exists", "watch", "time", "evalsha", "hlen"}) {
     ASSERT_EQ(server.call({"ACL", "SETUSER", "agent", "reset", "on", ">secret", "~*", "&*", "+@all",
                            std::string("-") + command}),
               "OK");
     RedisClient client("redis://agent:secret@127.0.0.1:" + std::to_string(server.port()));
     EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "config_error") << command;
   }
+}
+
+// Without MULTI each command of a change would be done by itself.
+TEST(RedisServers, WhoMayNotUseTransactionsIsRefusedAtOnce) {
+  const RedisServer server;
+  for (const char* command : {"multi", "exec"}) {
+    ASSERT_EQ(server.call({"ACL", "SETUSER", "agent", "reset", "on", ">secret", "~*", "&*", "+@all",
+                           std::string("-") + command}),
+              "OK");
+    EXPECT_EQ(code_of("redis://agent:secret@127.0.0.1:" + std::to_string(server.port())), "config_error");
+  }
+}
+
+TEST(RedisServers, ARightToTransactionsThatIsTakenAwayIsNotToldAsNothingWritten) {
+  const RedisServer server;
+  ASSERT_EQ(server.call({"ACL", "SETUSER", "agent", "on", ">secret", "~*", "&*", "+@all"}), "OK");
+  RedisClient client("redis://agent:secret@127.0.0.1:" + std::to_string(server.port()));
+  client.must_acquire(ann(), "/a");
+  ASSERT_EQ(server.call({"ACL", "SETUSER", "agent", "-multi"}), "OK");
+
+  EXPECT_EQ(word_for(client.acquire(ann(), "/b")), "outcome_unknown");
 }
 
 TEST(RedisServers, AUserWithoutAPasswordIsNotReplacedByTheDefaultOne) {
