@@ -308,7 +308,9 @@ void Examiner::examine_token() {
   for (const auto& [id, lease] : records_.leases) highest = std::max(highest, lease.token.value);
   // Those who have one from the very end would be passed by nobody.
   if (highest >= kTokenEnd) {
-    defects_.push_back({name, "no token is left above those of the leases; give these back first", false});
+    defects_.push_back(
+        {name, "no token is left above those of the leases; they have to be given back and forgotten first",
+         false});
     return;
   }
   defects_.push_back({name, "it is no token", true});
