@@ -143,7 +143,9 @@ Result<Address> parse_url(std::string_view url) {
   const std::size_t slash = rest.find('/');
   if (auto set = set_host(address, rest.substr(0, slash)); !set) return fail(set.error());
   if (slash != std::string_view::npos && slash + 1 < rest.size()) {
+    const int other = address.database;
     if (auto set = set_database(address, rest.substr(slash + 1)); !set) return fail(set.error());
+    if (other != 0 && other != address.database) return refuse("it names two databases");
   }
   return address;
 }
