@@ -109,8 +109,8 @@ Played play(std::string_view text, const StoreFactory& store, bool served) {
       break;
     }
   }
-  if (const std::string wrong = world.check_tokens(); !wrong.empty()) {
-    played.failures.push_back({script->steps.back().line, wrong});
+  for (const std::string& wrong : {world.check_tokens(), world.check_store()}) {
+    if (!wrong.empty()) played.failures.push_back({script->steps.back().line, wrong});
   }
   played.rewritten = rewriter.text();
   return played;

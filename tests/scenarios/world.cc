@@ -161,4 +161,11 @@ std::string World::check_tokens() {
   return "";
 }
 
+std::string World::check_store() {
+  const auto defects = recording_.examine(kWorkspace, false);
+  if (!defects) return "the store cannot be examined: " + defects.error().message;
+  if (defects->empty()) return "";
+  return fmt::format("the store finds {} wrong: {}", defects->front().where, defects->front().what);
+}
+
 }  // namespace leasehold::scenario

@@ -85,6 +85,8 @@ class World {
 
   // The tokens of grants on overlapping paths rise; else what is wrong.
   std::string check_tokens();
+  // The store finds nothing in it that should not be there; else what it found.
+  std::string check_store();
 
  private:
   Caller& known(const std::string& owner);
