@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "store/deadline.h"
-#include "store/stored.h"
 
 namespace leasehold::redis {
 namespace {
