@@ -136,6 +136,18 @@ Finding history_fold(const Board& board, const std::vector<Event>& events) {
               missing, surplus)};
 }
 
+// Others go on, and what is held and what was told are of two moments. What is wrong stays so.
+Result<Finding> history_finding(Client& client) {
+  for (int tries = 5;; --tries) {
+    const auto board = client.board();
+    if (!board) return fail(board.error());
+    const auto events = client.history({});
+    if (!events) return fail(events.error());
+    Finding found = history_fold(*board, *events);
+    if (found.health == Health::good || tries == 1) return found;
+  }
+}
+
 // Stops at the first thing that cannot be read.
 Result<void> examine_records(OpenWorkspace& workspace, bool repair, std::vector<Finding>& findings) {
   const auto client = workspace.client();
@@ -145,11 +157,9 @@ Result<void> examine_records(OpenWorkspace& workspace, bool repair, std::vector<
   if (!board) return fail(board.error());
   findings.push_back(clock_of(*board));
   findings.push_back(leftovers(*board, *client, repair));
-  const auto after = client->board();
-  if (!after) return fail(after.error());
-  const auto events = client->history({});
-  if (!events) return fail(events.error());
-  findings.push_back(history_fold(*after, *events));
+  auto history = history_finding(*client);
+  if (!history) return fail(history.error());
+  findings.push_back(*std::move(history));
   return {};
 }
 
