@@ -7,7 +7,6 @@
 
 #include "engine/grant.h"
 #include "engine/live.h"
-#include "leasehold/until_released.h"
 #include "util/stable_hash.h"
 #include "util/utf8.h"
 
@@ -100,12 +99,12 @@ void remember(Transaction& transaction, const Context& context, const AcquireReq
               bool ttl_clamped, const Decision& decision) {
   if (request.idempotency_key.empty() || std::holds_alternative<Refused>(decision)) return;
   // It stays as long as its leases do, and so as long as one that has no end.
-  const Duration term = *request.ttl == kUntilReleased ? Duration::zero() : *request.ttl;
+  const Time end = end_of_term(*request.ttl, transaction.now());
   Answer answer = {.owner = request.caller.holder.owner,
                    .key = request.idempotency_key,
                    .request_hash = hash_of(request),
                    .ttl_clamped = ttl_clamped,
-                   .drop_at = transaction.now() + term + context.policy.answer_life};
+                   .drop_at = (end == kForever ? transaction.now() : end) + context.policy.answer_life};
   if (const auto* granted = std::get_if<Granted>(&decision)) {
     answer.group_id = granted->group_id;
     for (const Lease& lease : granted->leases) answer.leases.push_back(lease.id);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "leasehold/until_released.h"
-
 namespace leasehold {
 
 Liveness liveness_of(const std::optional<Process>& process, const Context& context) {

@@ -64,7 +64,6 @@ class Examiner {
   std::map<std::string, const KeyKind*> there_;  // By name without the prefix; those of the right type.
   Records records_;
   Indexes indexes_;  // As they are.
-  bool token_is_bad_ = false;
 
   std::vector<Defect> defects_;
   std::set<std::string> told_;   // Where they are.
