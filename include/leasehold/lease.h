@@ -194,6 +194,7 @@ struct Notice {
   bool received = false;  // The lease came to this owner (by a transfer); false: it went away.
   LeaseId lease_id;
   std::string path;
+  bool subtree = false;
   Token token;
   std::string actor;
   std::string reason;
@@ -201,6 +202,7 @@ struct Notice {
   WallTime wall;
   Time drop_at;  // Not worth telling after this.
 
+  Scope scope() const { return {path, subtree}; }
   bool operator==(const Notice&) const = default;
 };
 

@@ -33,7 +33,8 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   constexpr std::size_t kLongest = 40;  // Whatever is longer is no slip of a finger.
   if (word.empty() || word.size() > kLongest) return {};
   std::string_view nearest;
-  std::size_t least = 1 + word.size() / 3;
+  const std::size_t letters = word.size() - std::min(word.size(), word.find_first_not_of('-'));
+  std::size_t least = 1 + letters / 3;
   for (const std::string_view candidate : words) {
     const std::size_t away = candidate.starts_with(word) ? 1 : distance(word, candidate);
     if (away > least || (away == least && !nearest.empty())) continue;

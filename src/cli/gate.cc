@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -37,7 +39,7 @@ Result<std::vector<Part>> parts_of(const std::vector<std::string>& paths, const 
   for (const std::string& path : paths) {
     const bool is_key = path.starts_with("file:") || is_resource(path);
     auto tree = is_key ? Result<Workspace>(parts.front().workspace)
-                       : find_workspace(path.starts_with('/') ? path : place + "/" + path);
+                       : find_workspace(path.starts_with('/') ? path : fmt::format("{}/{}", place, path));
     if (!tree) return fail(tree.error());
     auto part = std::ranges::find(parts, tree->root, [](const Part& one) { return one.workspace.root; });
     if (!tree->managed) {
@@ -57,7 +59,9 @@ Result<GateAnswer> ask(Call& call, OpenWorkspace& workspace, const std::vector<s
   WriteGate gate(workspace, std::move(caller), call.arguments().text("reason").value_or(""), place);
   if (call.arguments().has("read")) return gate.read(paths);
   if (!call.arguments().has("wait")) return gate.write(paths);
-  return gate.write_and_wait(paths, at_most, [&](const GateAnswer& denial) { show(call, denial); });
+  return gate.write_and_wait(paths, at_most, [&](const GateAnswer& denial) {
+    if (!call.out().json()) show(call, denial);  // Of documents there is one, at the end.
+  });
 }
 
 Result<int> run(Call& call) {
@@ -91,7 +95,8 @@ Result<int> run(Call& call) {
     if (const auto* denied = std::get_if<Denied>(&decided->decision)) {
       // A denial it waited for in vain was shown before.
       const bool waited = call.arguments().has("wait") && !call.arguments().has("read");
-      const bool was_shown = waited && (denied->code == Code::retry_later || denied->code == Code::halted);
+      const bool was_shown =
+          waited && !call.out().json() && (denied->code == Code::retry_later || denied->code == Code::halted);
       if (!was_shown) show(call, *decided);
       return call.exit_status(denied->code);
     }

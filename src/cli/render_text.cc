@@ -101,11 +101,11 @@ std::string outcome_text(const Outcome& outcome, std::string_view done, std::str
 }
 
 std::string notice_text(const Notice& notice) {
-  std::string text = fmt::format("{} {} {}", in_sentence(notice.path),
-                                 notice.received ? "comes from" : "was taken from you by",
+  const std::string what = scope_text(notice.path, notice.subtree);
+  std::string text = fmt::format("{} {} {}", what, notice.received ? "comes from" : "was taken from you by",
                                  in_sentence(notice.actor.empty() ? "nobody" : notice.actor));
   if (!notice.received && notice.actor.empty())
-    text = fmt::format("{} is not yours any more ({})", in_sentence(notice.path), word(notice.cause));
+    text = fmt::format("{} is not yours any more ({})", what, word(notice.cause));
   if (!notice.reason.empty()) text += fmt::format(": {}", in_quotes(notice.reason));
   return text + ".";
 }

@@ -96,7 +96,7 @@ GateAnswer read(View& view, const Context& context, AcquireRequest request) {
 
 // Whether a notice tells of a lease that is gone and covered `wanted`.
 bool concerns(const Notice& notice, const WantedPath& wanted) {
-  return !notice.received && covers({notice.path, true}, wanted.scope());
+  return !notice.received && covers(notice.scope(), wanted.scope());
 }
 
 // A loss that this request has nothing to do with is kept for the write it matters to.

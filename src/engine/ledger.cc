@@ -256,6 +256,7 @@ void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Bec
                           .received = received,
                           .lease_id = lease.id,
                           .path = lease.path,
+                          .subtree = lease.subtree,
                           .token = lease.token,
                           .actor = because.actor,
                           .reason = because.reason,

@@ -109,8 +109,8 @@ class Transaction : public View {
   // notice. Neither is hidden from any other transaction that read who waits there, nor the other way round.
   //
   // This one puts a ticket at `path` behind all others there. As long as `ahead` waits, if that is given,
-  // others who say so, and those who let the line grow, change nothing. Two who come so at one moment may have
-  // drawn the same token for their place.
+  // others who say so, and those who let the line grow, change nothing. Two who come so at one moment may
+  // have drawn the same token for their place.
   virtual void come_behind(const std::string& path, const std::optional<GroupId>& ahead) {
     static_cast<void>(path);
     static_cast<void>(ahead);

@@ -132,6 +132,7 @@ array notices_json(std::span<const Notice> notices) {
                   {"session_id", notice.owner.session_id},
                   {"lease_id", notice.lease_id.text},
                   {"path", notice.path},
+                  {"subtree", notice.subtree},
                   {"token", notice.token.value},
                   {"actor", notice.actor},
                   {"reason", notice.reason}};

@@ -107,6 +107,7 @@ Notice read_notice(const json::value& value) {
   reader.get("session_id", notice.owner.session_id);
   reader.get("lease_id", notice.lease_id);
   reader.get("path", notice.path);
+  reader.get("subtree", notice.subtree);
   reader.get("token", notice.token);
   reader.get("actor", notice.actor);
   reader.get("reason", notice.reason);

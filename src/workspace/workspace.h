@@ -53,8 +53,8 @@ struct Workspace {
 // In a folder where everybody may write, such as /tmp, only what belongs to the user, to root or to the
 // folder's owner counts: nobody may plant settings for others.
 //
-// Errors: invalid_path (`start` is not absolute or cannot be looked at), unavailable (its repository may not be
-// looked into), config_error (the config file is wrong; the message names file and line).
+// Errors: invalid_path (`start` is not absolute or cannot be looked at), unavailable (its repository may not
+// be looked into), config_error (the config file is wrong; the message names file and line).
 Result<Workspace> find_workspace(std::string_view start);
 
 // The root of the workspace that `path` (absolute, links resolved) belongs to, if that is another one inside

@@ -98,6 +98,15 @@ TEST_F(Commands, TransferHandsOverAndTells) {
   EXPECT_TRUE(contains(told.err, "/src/b.ts comes from ann: \"yours\"")) << told.err;
 }
 
+TEST_F(Commands, ANoticeOfAFolderSaysSo) {
+  ASSERT_EQ(as("ann", {"acquire", "--subtree", "docs"}).exit, 0);
+  ASSERT_EQ(as("olga", {"force-release", "docs", "--reason", "cleanup"}).exit, 0);
+
+  const Ran told = as("ann", {"acquire", "src/b.ts"});
+
+  EXPECT_TRUE(contains(told.err, "/docs/** was taken from you by olga: \"cleanup\"")) << told.err;
+}
+
 TEST_F(Commands, ForceReleaseNeedsAReason) {
   ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
   EXPECT_EQ(as("boss", {"force-release", "src/b.ts"}).exit, 64);

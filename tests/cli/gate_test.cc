@@ -125,6 +125,12 @@ TEST_F(Gate, ALastWordReachesWhoWaitsForIt) {
   EXPECT_EQ(waiting.wait().exit, kHalted);
 }
 
+TEST_F(Gate, WaitingEndsInOneDocument) {
+  ASSERT_EQ(as("ann", {"gate", "docs/x.md"}).exit, 0);
+
+  EXPECT_EQ(json("bob", {"gate", "docs/x.md", "--wait", "--timeout", "3s"}).at("code"), "halted");
+}
+
 TEST_F(Gate, AnInstructionNeedsAReasonAndABlocker) {
   EXPECT_EQ(as("olga", {"blockers", "resolve", "x", "force", "--reason", "y"}).exit, 66);
   EXPECT_EQ(as("olga", {"blockers", "resolve", "x", "force"}).exit, 64);

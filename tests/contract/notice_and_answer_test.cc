@@ -11,15 +11,17 @@ Footprint owners_named() {
 }
 
 TEST_P(StoreContract, NoticesAreKeptForTheirOwner) {
-  const auto writes = [](Transaction& transaction) {
+  Lease folder = make_lease(2, "/a", bob());
+  folder.subtree = true;
+  const auto writes = [&](Transaction& transaction) {
     transaction.put(make_notice(1, make_lease(1, "/a")));
     transaction.put(make_notice(2, make_lease(1, "/a")));
-    transaction.put(make_notice(3, make_lease(2, "/a", bob())));
+    transaction.put(make_notice(3, folder));
   };
 
-  expect_reads(writes, owners_named(), [](View& view) {
+  expect_reads(writes, owners_named(), [&](View& view) {
     EXPECT_EQ(ids(view.notices(ann())), (std::vector{notice_id(1), notice_id(2)}));
-    EXPECT_EQ(view.notices(bob()), std::vector{make_notice(3, make_lease(2, "/a", bob()))});
+    EXPECT_EQ(view.notices(bob()), std::vector{make_notice(3, folder)});
     EXPECT_TRUE(view.notices({"cyd", ""}).empty());
   });
 }

@@ -86,7 +86,7 @@ Phrase row_of(const Blocked& blocked, World& world) {
 
 Phrase row_of(const Notice& notice, World& world) {
   Phrase row = {what_happened(notice), {}};
-  row.pairs.push_back({"path", to_text(Scope{notice.path, false})});
+  row.pairs.push_back({"path", to_text(notice.scope())});
   row.pairs.push_back({"token", world.names.of(notice.token)});
   row.pairs.push_back({"actor", notice.actor});
   row.pairs.push_back({"reason", notice.reason});

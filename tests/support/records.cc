@@ -119,6 +119,7 @@ Notice make_notice(int number, const Lease& lease) {
   notice.cause = EndCause::forced;
   notice.lease_id = lease.id;
   notice.path = lease.path;
+  notice.subtree = lease.subtree;
   notice.token = lease.token;
   notice.actor = "operator";
   notice.reason = "the release is due";

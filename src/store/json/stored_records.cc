@@ -157,6 +157,7 @@ Notice notice_from(const json::value& value) {
   fields.get("received", notice.received);
   fields.get("lease_id", notice.lease_id);
   fields.get("path", notice.path);
+  fields.get("subtree", notice.subtree);
   fields.get("token", notice.token);
   fields.get("actor", notice.actor);
   fields.get("reason", notice.reason);
@@ -261,6 +262,7 @@ std::string to_json(const Notice& notice) {
   fields::put(object, "received", notice.received);
   put(object, "lease_id", notice.lease_id);
   fields::put(object, "path", notice.path);
+  fields::put(object, "subtree", notice.subtree);
   put(object, "token", notice.token);
   fields::put(object, "actor", notice.actor);
   fields::put(object, "reason", notice.reason);

@@ -201,6 +201,7 @@ Notice read_notice(Query& row) {
   notice.received = flag(row);
   notice.lease_id = {string(row)};
   notice.path = string(row);
+  notice.subtree = flag(row);
   notice.token = token(row);
   notice.actor = string(row);
   notice.reason = string(row);

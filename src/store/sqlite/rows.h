@@ -21,8 +21,9 @@ namespace leasehold::sqlite {
 #define EVENT_COLUMNS                                                                                  \
   "id, event_type, lease_id, group_id, agent_id, session_id, pr_id, file_path, subtree, mode, token, " \
   "status_before, status_after, cause, renewal_count, count, event_ns, event_us, actor, reason, trace"
-#define NOTICE_COLUMNS                                                                                   \
-  "id, agent_id, session_id, cause, received, lease_id, file_path, token, actor, reason, at_ns, at_us, " \
+#define NOTICE_COLUMNS                                                                                     \
+  "id, agent_id, session_id, cause, received, lease_id, file_path, subtree, token, actor, reason, at_ns, " \
+  "at_us, "                                                                                                \
   "drop_ns"
 #define ANSWER_COLUMNS "agent_id, session_id, key, request_hash, group_id, leases, ttl_clamped, drop_ns"
 #define SETTING_COLUMNS \

@@ -369,6 +369,8 @@ CREATE INDEX idx_leases_agent_status ON leases(workspace, agent_id, session_id) 
 CREATE INDEX idx_leases_ended ON leases(workspace, deadline_ns)
     WHERE status <> 'active' AND status <> 'pending';
 )"},
+    {9, "009_tell_of_subtrees", "Whether a notice is of a name or of a directory and all below it",
+     "ALTER TABLE notices ADD COLUMN subtree INTEGER NOT NULL DEFAULT 0;"},
 };
 
 std::int64_t number(Connection& connection, const char* sql) {

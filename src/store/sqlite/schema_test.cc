@@ -171,7 +171,8 @@ TEST_F(SchemaTest, EveryStepIsRecorded) {
       "5|005_add_what_leases_need|success|NULL|1|1\n"
       "6|006_add_sessions|success|NULL|1|1\n"
       "7|007_sort_by_owner_and_workspace|success|NULL|1|1\n"
-      "8|008_store_less_of_a_lease|success|NULL|1|1\n");
+      "8|008_store_less_of_a_lease|success|NULL|1|1\n"
+      "9|009_tell_of_subtrees|success|NULL|1|1\n");
   EXPECT_EQ(sql("PRAGMA user_version; PRAGMA application_id; PRAGMA journal_mode"),
             fmt::format("{}\n{}\nwal\n", sqlite::latest_version(), sqlite::kApplicationId));
 }

@@ -263,11 +263,11 @@ void SqliteTransaction::put(const Answer& answer) {
 void SqliteTransaction::put(const Notice& notice) {
   connection_
       .query("INSERT OR REPLACE INTO notices (workspace, " NOTICE_COLUMNS
-             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind_all(alias_, notice.id, notice.owner.agent_id, notice.owner.session_id, word(notice.cause),
                 std::int64_t{notice.received}, notice.lease_id.text, notice.path,
-                static_cast<std::int64_t>(notice.token.value), notice.actor, notice.reason,
-                to_column(notice.at), to_column(notice.wall), to_column(notice.drop_at))
+                std::int64_t{notice.subtree}, static_cast<std::int64_t>(notice.token.value), notice.actor,
+                notice.reason, to_column(notice.at), to_column(notice.wall), to_column(notice.drop_at))
       .run();
 }
 
