@@ -4,7 +4,6 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <climits>
@@ -71,7 +70,6 @@ Step outcome(SSL* session, int result, std::size_t& moved) {
       return Step::needs_write;
     case SSL_ERROR_ZERO_RETURN:
     case SSL_ERROR_SYSCALL:
-      ERR_clear_error();
       return Step::closed;
     default:
       return Step::failed;
@@ -82,37 +80,26 @@ int length(std::size_t size) { return static_cast<int>(std::min<std::size_t>(siz
 
 class SecureSocket final : public Wire {
  public:
-  SecureSocket(int fd, Context context, Session session)
-      : fd_(fd), context_(std::move(context)), session_(std::move(session)) {}
-  SecureSocket(const SecureSocket&) = delete;
-  SecureSocket& operator=(const SecureSocket&) = delete;
-  ~SecureSocket() override {
-    session_.reset();
-    close(fd_);
-  }
+  SecureSocket(Descriptor socket, Context context, Session session)
+      : socket_(std::move(socket)), context_(std::move(context)), session_(std::move(session)) {}
 
-  int fd() const override { return fd_; }
+  int fd() const override { return socket_.number(); }
 
+  // What another connection of this thread left in OpenSSL's queue of errors would count as this one's.
   Step read(char* to, std::size_t size, std::size_t& moved) override {
+    ERR_clear_error();
     return outcome(session_.get(), SSL_read(session_.get(), to, length(size)), moved);
   }
 
   Step write(const char* from, std::size_t size, std::size_t& moved) override {
+    ERR_clear_error();
     return outcome(session_.get(), SSL_write(session_.get(), from, length(size)), moved);
   }
 
  private:
-  const int fd_;
+  Descriptor socket_;
   Context context_;
   Session session_;
-};
-
-// Closes a descriptor unless somebody took it over.
-struct Closer {
-  int fd;
-  ~Closer() {
-    if (fd >= 0) close(fd);
-  }
 };
 
 std::unexpected<Error> unusable(std::string_view what, const std::string& name) {
@@ -125,6 +112,8 @@ Result<Context> make_context(const Endpoint& server) {
   if (!context) return fail(Code::unavailable, fmt::format("TLS cannot be used: {}.", last_error()));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  // What is spoken inside says itself where an answer ends. A server that died is no fault of TLS.
+  SSL_CTX_set_options(context.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   if (server.ca_file.empty()) {
     SSL_CTX_set_default_verify_paths(context.get());
@@ -157,21 +146,22 @@ void expect_name(SSL* session, const std::string& name) {
 
 }  // namespace
 
-Result<std::unique_ptr<Wire>> secure(int fd, const Endpoint& server, std::string_view called,
+Result<std::unique_ptr<Wire>> secure(Descriptor socket, const Endpoint& server, std::string_view called,
                                      Deadline deadline) {
-  Closer closer{fd};
   auto context = make_context(server);
   if (!context) return fail(context.error());
   Session session(SSL_new(context->get()), SSL_free);
-  if (!session || !set_socket(session.get(), fd))
+  if (!session || !set_socket(session.get(), socket.number()))
     return fail(Code::unavailable, fmt::format("TLS cannot be used: {}.", last_error()));
   const std::string& name = server.server_name.empty() ? server.host : server.server_name;
   expect_name(session.get(), name);
   for (;;) {
     std::size_t ignored = 0;
+    ERR_clear_error();
     const Step step = outcome(session.get(), SSL_connect(session.get()), ignored);
     if (step == Step::done) break;
-    if ((step == Step::needs_read || step == Step::needs_write) && wait_for(fd, step, deadline)) continue;
+    if ((step == Step::needs_read || step == Step::needs_write) && wait_for(socket.number(), step, deadline))
+      continue;
     if (const long verdict = SSL_get_verify_result(session.get()); verdict != X509_V_OK) {
       return fail(Code::config_error,
                   fmt::format("The certificate of {} is not to be trusted as {}'s: {}. Name its CA with "
@@ -185,8 +175,7 @@ Result<std::unique_ptr<Wire>> secure(int fd, const Endpoint& server, std::string
                     called,
                     step == Step::failed || step == Step::closed ? last_error() : "it did not answer"));
   }
-  closer.fd = -1;
-  return std::make_unique<SecureSocket>(fd, std::move(*context), std::move(session));
+  return std::make_unique<SecureSocket>(std::move(socket), std::move(*context), std::move(session));
 }
 
 }  // namespace leasehold::net

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -25,19 +24,16 @@ namespace {
 
 class Socket final : public Wire {
  public:
-  explicit Socket(int fd) : fd_(fd) {}
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  ~Socket() override { close(fd_); }
+  explicit Socket(Descriptor socket) : socket_(std::move(socket)) {}
 
-  int fd() const override { return fd_; }
+  int fd() const override { return socket_.number(); }
 
   Step read(char* to, std::size_t size, std::size_t& moved) override {
-    return outcome(recv(fd_, to, size, 0), moved, Step::needs_read);
+    return outcome(recv(fd(), to, size, 0), moved, Step::needs_read);
   }
 
   Step write(const char* from, std::size_t size, std::size_t& moved) override {
-    return outcome(send(fd_, from, size, MSG_NOSIGNAL), moved, Step::needs_write);
+    return outcome(send(fd(), from, size, MSG_NOSIGNAL), moved, Step::needs_write);
   }
 
  private:
@@ -51,7 +47,7 @@ class Socket final : public Wire {
     return errno == ECONNRESET || errno == EPIPE ? Step::closed : Step::failed;
   }
 
-  const int fd_;
+  Descriptor socket_;
 };
 
 std::unexpected<Error> unreachable(std::string_view called, std::string_view why) {
@@ -61,26 +57,24 @@ std::unexpected<Error> unreachable(std::string_view called, std::string_view why
                           called, why));
 }
 
-// The descriptor of an open connection, or -1 and errno.
-int connect_to(const sockaddr* address, socklen_t size, int family, Deadline deadline) {
-  const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return -1;
-  int error = 0;
-  if (::connect(fd, address, size) != 0) {
-    error = errno;
-    if (error == EINPROGRESS) {
-      socklen_t length = sizeof error;
-      error = ETIMEDOUT;
-      if (wait_for(fd, Step::needs_write, deadline)) getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
-    }
+// An open connection, or errno.
+std::expected<Descriptor, int> connect_to(const sockaddr* address, socklen_t size, int family,
+                                          Deadline deadline) {
+  Descriptor connection(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!connection.is_open()) return std::unexpected(errno);
+  if (::connect(connection.number(), address, size) == 0) return connection;
+  int error = errno;
+  if (error == EINPROGRESS) {
+    socklen_t length = sizeof error;
+    error = ETIMEDOUT;
+    if (wait_for(connection.number(), Step::needs_write, deadline))
+      getsockopt(connection.number(), SOL_SOCKET, SO_ERROR, &error, &length);
   }
-  if (error == 0) return fd;
-  close(fd);
-  errno = error;
-  return -1;
+  if (error != 0) return std::unexpected(error);
+  return connection;
 }
 
-Result<int> connect_unix(const std::string& path, std::string_view called, Deadline deadline) {
+Result<Descriptor> connect_unix(const std::string& path, std::string_view called, Deadline deadline) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   if (path.size() >= sizeof name.sun_path) {
@@ -90,9 +84,9 @@ Result<int> connect_unix(const std::string& path, std::string_view called, Deadl
   }
   std::memcpy(name.sun_path, path.data(), path.size());
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how sockets take addresses.
-  const int fd = connect_to(reinterpret_cast<const sockaddr*>(&name), sizeof name, AF_UNIX, deadline);
-  if (fd < 0) return unreachable(called, std::strerror(errno));
-  return fd;
+  auto connection = connect_to(reinterpret_cast<const sockaddr*>(&name), sizeof name, AF_UNIX, deadline);
+  if (!connection) return unreachable(called, std::strerror(connection.error()));
+  return *std::move(connection);
 }
 
 // What a name stands for.
@@ -134,7 +128,7 @@ std::shared_ptr<Resolved> resolve_until(const Endpoint& server, Deadline deadlin
   return answer.wait_until(deadline) == std::future_status::ready ? answer.get() : nullptr;
 }
 
-Result<int> connect_tcp(const Endpoint& server, std::string_view called, Deadline deadline) {
+Result<Descriptor> connect_tcp(const Endpoint& server, std::string_view called, Deadline deadline) {
   const auto resolved = resolve_until(server, deadline);
   if (!resolved) return unreachable(called, "its name was not found in time");
   if (resolved->error != 0) return unreachable(called, gai_strerror(resolved->error));
@@ -145,15 +139,15 @@ Result<int> connect_tcp(const Endpoint& server, std::string_view called, Deadlin
     // One that does not answer must not take the time of the others.
     const auto now = std::chrono::steady_clock::now();
     const Deadline share = now + (deadline - now) / left;
-    const int fd = connect_to(one->ai_addr, one->ai_addrlen, one->ai_family, share);
-    if (fd < 0) {
-      error = errno;
+    auto connection = connect_to(one->ai_addr, one->ai_addrlen, one->ai_family, share);
+    if (!connection) {
+      error = connection.error();
       continue;
     }
     const int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    return fd;
+    setsockopt(connection->number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(connection->number(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    return *std::move(connection);
   }
   return unreachable(called, std::strerror(error));
 }
@@ -173,11 +167,11 @@ bool wait_for(int fd, Step step, Deadline deadline) {
 }
 
 Result<std::unique_ptr<Wire>> connect(const Endpoint& server, std::string_view called, Deadline deadline) {
-  const Result<int> fd = server.socket.empty() ? connect_tcp(server, called, deadline)
-                                               : connect_unix(server.socket, called, deadline);
-  if (!fd) return fail(fd.error());
-  if (server.tls) return secure(*fd, server, called, deadline);
-  return std::make_unique<Socket>(*fd);
+  auto socket = server.socket.empty() ? connect_tcp(server, called, deadline)
+                                      : connect_unix(server.socket, called, deadline);
+  if (!socket) return fail(socket.error());
+  if (server.tls) return secure(*std::move(socket), server, called, deadline);
+  return std::make_unique<Socket>(*std::move(socket));
 }
 
 }  // namespace leasehold::net

@@ -7,6 +7,7 @@
 
 #include "leasehold/result.h"
 #include "net/endpoint.h"
+#include "util/descriptor.h"
 
 namespace leasehold::net {
 
@@ -31,7 +32,7 @@ Result<std::unique_ptr<Wire>> connect(const Endpoint& server, std::string_view c
 
 // TLS over a connected descriptor, which it owns from now on. The server's certificate must be signed by the
 // CA and carry the server's name.
-Result<std::unique_ptr<Wire>> secure(int fd, const Endpoint& server, std::string_view called,
+Result<std::unique_ptr<Wire>> secure(Descriptor socket, const Endpoint& server, std::string_view called,
                                      Deadline deadline);
 
 // True once `fd` is ready for `step`; false at the deadline.

@@ -75,6 +75,21 @@ TEST_F(Tls, AServerIsTrustedByItsCaAndItsName) {
   EXPECT_EQ(right.exit, 0) << right.err;
 }
 
+TEST_F(Tls, AServerThatDiesIsNotTakenForOneThatWantsACertificate) {
+  serve_tls(false);
+  ASSERT_EQ(over(url("first"), "bob").exit, 0);
+  auto variables = environment("ann");
+  variables.push_back("LEASE_STORE=" + url("first"));
+  StartedLease waiting({"acquire", "src/a.ts", "--wait", "1s"}, variables, root());
+  ASSERT_TRUE(eventually([&] { return contains(ask("GET", "/v1/leases").body, "\"pending\""); }));
+
+  kill_it();
+
+  const Ran ended = waiting.wait();
+  EXPECT_EQ(ended.exit, 69) << ended.err;
+  EXPECT_TRUE(contains(ended.err, "Cannot connect")) << ended.err;
+}
+
 TEST_F(Tls, ACertificateOfTheClientsCaIsAnAgentAndNobodyElse) {
   serve_tls(true);
 
