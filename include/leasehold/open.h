@@ -128,6 +128,10 @@ class OpenWorkspace {
 // place's setting gate_fail_open. False also when that cannot be told: then nobody writes unchecked.
 bool lets_unchecked_writes_pass(const OpenOptions& options);
 
+// Every setting as far as it can be told without asking the store: which store that is, among others. Errors:
+// invalid_path, config_error.
+Result<std::vector<EffectiveSetting>> settings_without_store(const OpenOptions& options);
+
 // The store is, by its URL (setting "store"):
 //
 //   (nothing)      the embedded one of the workspace: in its git common dir, else in .leasehold/

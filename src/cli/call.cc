@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "cli/input.h"
+#include "cli/without_password.h"
 #include "open/open_found.h"
 #include "util/shell_word.h"
 #include "util/utf8.h"
@@ -102,6 +103,13 @@ Result<OpenWorkspace*> Call::workspace_to_ask() { return open({.create = false, 
 
 Result<OpenWorkspace*> Call::workspace_without_store() { return open({.settings = {{"store", "memory:"}}}); }
 
+Result<std::vector<EffectiveSetting>> Call::settings_without_store() const {
+  const auto folder = place();
+  if (!folder) return fail(folder.error());
+  const auto options = completed({}, *folder);
+  return options ? leasehold::settings_without_store(*options) : fail(options.error());
+}
+
 Result<OpenWorkspace*> Call::open(OpenOptions options) {
   if (workspace_) return workspace_.get();
   auto folder = place();
@@ -189,14 +197,15 @@ Result<Moment> Call::moment(const std::string& path) {
   return Moment{board->now, board->wall};
 }
 
-std::string Call::waiting() const {
+std::string Call::waiting(bool has_waited) const {
   std::string text = fmt::format("lease {}", command_.name);
   // In front: behind -- stands somebody else's command.
   const auto asked = arguments_.duration("wait");
   const bool waits = asked && *asked && **asked > Duration::zero();
-  if (!waits) text += " --wait 5m";
+  if (!waits && !has_waited) text += " --wait 5m";
   bool is_command = false;
   bool is_wait = false;  // The value of a --wait that waits for nothing.
+  bool is_store_next = false;
   for (const std::string_view word : words_) {
     is_command = is_command || word == "--";
     const bool is_left_out = is_wait || (!waits && !is_command && word.starts_with("--wait="));
@@ -205,7 +214,10 @@ std::string Call::waiting() const {
     // The list is read already. A few paths can be said; for more, it has to be piped in again.
     constexpr std::size_t kSaid = 20;
     const bool is_list = word == "-" && !is_command && !listed_.empty() && listed_.size() <= kSaid;
-    if (!is_list) text += " " + shell_word(word);
+    const bool is_store = !is_command && (is_store_next || word.starts_with("--store="));
+    is_store_next = !is_command && word == "--store";
+    if (!is_list)
+      text += " " + shell_word(is_store ? without_password(std::string(word)) : std::string(word));
     for (std::size_t i = 0; is_list && i < listed_.size(); ++i) text += " " + shell_word(listed_[i]);
   }
   return text;

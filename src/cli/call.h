@@ -46,6 +46,9 @@ class Call {
   // For commands that look at files only: makes no store, and asks none.
   Result<OpenWorkspace*> workspace_without_store();
 
+  // What would count if it were opened, but for what the store says.
+  Result<std::vector<EffectiveSetting>> settings_without_store() const;
+
   // For whom the command acts, with the flags --agent, --session and, if it is the command's, --pr.
   const Identity& identity();
   // The same as a caller whose session is its own as a whole. `watched`: with the process whose death ends
@@ -64,8 +67,8 @@ class Call {
   // When it is, for the store that has `path`. For documents: texts get along with durations.
   Result<Moment> moment(const std::string& path);
 
-  // The same call as one that waits, to be pasted.
-  std::string waiting() const;
+  // The same call as one that waits, to be pasted. `has_waited`: as it is it does so already.
+  std::string waiting(bool has_waited) const;
 
   // What a refusal exits with: its code's status, unless the user chose another for conflicts.
   Result<int> exit_status(Code code) const;

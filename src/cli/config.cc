@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/did_you_mean.h"
 #include "cli/render_text.h"
+#include "cli/without_password.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -20,35 +21,24 @@ boost::json::object setting_json(const EffectiveSetting& setting) {
           {"requires_restart", setting.requires_restart}};
 }
 
-// A store's URL as it may be seen: transcripts and screens are read by others.
-std::string without_password(std::string url) {
-  const std::size_t host = url.find("://");
-  const std::size_t at = host == std::string::npos ? host : url.find_first_of("@/?", host + 3);
-  if (at != std::string::npos && url[at] == '@') {
-    const std::size_t colon = url.find(':', host + 3);
-    if (colon < at) url.replace(colon + 1, at - colon - 1, "***");
+// Every setting. Where no store answers, those that it keeps are left out, and a note says so.
+Result<std::vector<EffectiveSetting>> settings_of(Call& call) {
+  const auto workspace = call.workspace();
+  auto settings = workspace ? (*workspace)->settings() : fail(workspace.error());
+  const bool has_store = settings || settings.error().code != Code::not_found;
+  if (!settings && (!has_store || settings.error().code == Code::unavailable)) {
+    if (has_store) call.out().note(fmt::format("Without what the store keeps: {}", settings.error().message));
+    settings = call.settings_without_store();
   }
-  constexpr std::string_view kOption = "password=";
-  if (const std::size_t option = url.find(kOption); option != std::string::npos) {
-    const std::size_t begin = option + kOption.size();
-    url.replace(begin, std::min(url.find('&', begin), url.size()) - begin, "***");
-  }
-  return url;
-}
-
-// Every setting. `has_store`: false where the first acquire will make one.
-Result<std::vector<EffectiveSetting>> settings_of(const OpenWorkspace& workspace, bool has_store) {
-  auto settings = workspace.settings();
   if (!settings) return settings;
   const auto store = std::ranges::find(*settings, "store", &EffectiveSetting::name);
-  if (store == settings->end()) return settings;
-  store->value = has_store ? without_password(store->value) : "";
+  store->value = without_password(store->value);
   if (!has_store) store->source = "none yet";
   return settings;
 }
 
-Result<int> list(Call& call, const OpenWorkspace& workspace, bool has_store) {
-  const auto settings = settings_of(workspace, has_store);
+Result<int> list(Call& call) {
+  const auto settings = settings_of(call);
   if (!settings) return fail(settings.error());
   if (call.out().json()) {
     boost::json::array all;
@@ -64,9 +54,8 @@ Result<int> list(Call& call, const OpenWorkspace& workspace, bool has_store) {
   return 0;
 }
 
-Result<EffectiveSetting> find(const OpenWorkspace& workspace, const std::string& name,
-                              bool has_store = true) {
-  auto settings = settings_of(workspace, has_store);
+Result<EffectiveSetting> find(const Result<std::vector<EffectiveSetting>>& settings,
+                              const std::string& name) {
   if (!settings) return fail(settings.error());
   const auto found = std::ranges::find(*settings, name, &EffectiveSetting::name);
   if (found != settings->end()) return *found;
@@ -89,10 +78,10 @@ int show(const Call& call, const EffectiveSetting& setting) {
 // What counts now that the store was changed, and why if that is something else.
 Result<int> show_changed(const Call& call, const OpenWorkspace& workspace, const std::string& name,
                          const std::string& stored_key) {
-  const auto found = find(workspace, name);
+  const auto found = find(workspace.settings(), name);
   if (!found) return fail(found.error());
   if (found->source != "store " + stored_key) {
-    call.out().note(fmt::format("{} in the store is changed. For you {} counts, from: {}", stored_key,
+    call.out().note(fmt::format("{} in the store is changed. For you {} counts, from: {}", name,
                                 in_sentence(found->value), found->source));
   }
   return show(call, *found);
@@ -101,7 +90,7 @@ Result<int> show_changed(const Call& call, const OpenWorkspace& workspace, const
 // Returns the key that the store keeps it by.
 Result<std::string> put(const Call& call, OpenWorkspace& workspace, const std::string& name,
                         const std::string& value) {
-  if (const auto known = find(workspace, name); !known) return fail(known.error());
+  if (const auto known = find(workspace.settings(), name); !known) return fail(known.error());
   const auto row = workspace.setting(name, value, call.arguments().text("for-profile").value_or(""));
   if (!row) return fail(row.error());
   if (const auto done = workspace.client()->put_setting(*row); !done) return fail(done.error());
@@ -120,7 +109,7 @@ Result<int> set(Call& call, const std::string& name, const std::string& value) {
 }
 
 Result<int> unset(Call& call, OpenWorkspace& workspace, const std::string& name) {
-  const auto now = find(workspace, name);
+  const auto now = find(workspace.settings(), name);
   if (!now) return fail(now.error());
   // Only its key in the store matters; any value that it can have leads there.
   const auto row = workspace.setting(name, now->value, call.arguments().text("for-profile").value_or(""));
@@ -128,7 +117,7 @@ Result<int> unset(Call& call, OpenWorkspace& workspace, const std::string& name)
   const auto stored = workspace.client()->settings();
   if (!stored) return fail(stored.error());
   if (std::ranges::find(*stored, row->stored_key(), &Setting::stored_key) == stored->end()) {
-    call.out().note(fmt::format("{} is not set in the store.", row->stored_key()));
+    call.out().note(fmt::format("{} is not set in the store.", name));
     return show(call, *now);
   }
   if (const auto done = workspace.client()->erase_setting(row->stored_key()); !done)
@@ -138,51 +127,49 @@ Result<int> unset(Call& call, OpenWorkspace& workspace, const std::string& name)
 
 Result<int> run(Call& call) {
   const std::vector<std::string>& words = call.arguments().operands();
-  const std::string& verb = words.front();
-  const std::size_t needed = verb == "list" ? 1 : verb == "set" ? 3 : 2;
+  const std::string verb = words.empty() ? "list" : words.front();
+  const std::size_t needed = verb == "list" ? 0 : verb == "set" ? 2 : 1;
   constexpr std::string_view kVerbs[] = {"list", "get", "set", "unset"};
   if (std::ranges::find(kVerbs, verb) == std::end(kVerbs)) {
     return fail(Code::invalid_argument, fmt::format("lease config cannot {}.{} See: lease help config",
                                                     in_quotes(verb), did_you_mean(verb, kVerbs)));
   }
-  if (words.size() != needed) {
+  if (!words.empty() && words.size() != needed + 1) {
     return fail(Code::invalid_argument,
                 fmt::format("lease config {} takes {} more. See: lease help config", verb,
-                            needed == 1   ? "nothing"
-                            : needed == 2 ? "NAME"
+                            needed == 0   ? "nothing"
+                            : needed == 1 ? "NAME"
                                           : "NAME VALUE"));
   }
+  if (verb == "list") return list(call);
   if (verb == "set") return set(call, words[1], words[2]);
-  auto workspace = call.workspace();
-  // Where there is no store yet, what it will be made with counts.
-  const bool no_store = !workspace && workspace.error().code == Code::not_found;
-  if (no_store) workspace = call.workspace_without_store();
-  if (!workspace) return fail(workspace.error());
-  if (verb == "list") return list(call, **workspace, !no_store);
   if (verb == "get") {
-    const auto found = find(**workspace, words[1], !no_store);
+    const auto found = find(settings_of(call), words[1]);
     return found ? Result<int>(show(call, *found)) : fail(found.error());
   }
-  return unset(call, **workspace, words[1]);
+  auto workspace = call.workspace();
+  // Where there is no store yet, nothing is set.
+  if (!workspace && workspace.error().code == Code::not_found) workspace = call.workspace_without_store();
+  return workspace ? unset(call, **workspace, words[1]) : fail(workspace.error());
 }
 
 constexpr OptionSpec kOptions[] = {
     {"--for-profile", "NAME", "Set it only for those who use this profile", "agent session job"}};
 
-constexpr Example kExamples[] = {{"lease config list", "every setting, and where its value comes from"},
+constexpr Example kExamples[] = {{"lease config", "every setting, and where its value comes from"},
                                  {"lease config set ttl 10m", "for everybody who uses this store"}};
 
 }  // namespace
 
 const Command kConfig = {
     .name = "config",
-    .synopsis = "list\nget NAME\nset NAME VALUE [--for-profile NAME]\nunset NAME [--for-profile NAME]",
+    .synopsis = "[list]\nget NAME\nset NAME VALUE [--for-profile NAME]\nunset NAME [--for-profile NAME]",
     .summary = "Show settings and where they come from, or change the store's",
     .description =
         "The first that says something counts: a flag, the environment, .leasehold.toml, the user's file, "
         "the store, "
         "the profile. set and unset change what the store keeps, for everybody who uses it.",
-    .operands = {"VERB", "list, get, set or unset, and what belongs to it", 1, 3},
+    .operands = {"VERB", "list, get, set or unset, and what belongs to it", 0, 3},
     .options = kOptions,
     .examples = kExamples,
     .takes_numbers = true,

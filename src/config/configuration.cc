@@ -67,6 +67,18 @@ Error at(const Found& found, const Error& error) {
           flag ? fmt::format("{}.", error.message) : fmt::format("{}: {}", found.source, error.message)};
 }
 
+bool is_setting(std::string_view name) {
+  const SettingSpec* const spec = find_setting(name);
+  return spec != nullptr && spec->name == name;
+}
+
+std::string no_setting(std::string_view name) {
+  const SettingSpec* const spec = find_setting(name);
+  if (spec == nullptr) return fmt::format("There is no setting {}.", in_quotes(name));
+  return fmt::format("The setting {} is called so in a store only. Here it is {}.", in_quotes(name),
+                     spec->name);
+}
+
 const Setting* find_row(std::span<const Setting> stored, std::string_view key, std::string_view profile) {
   const Setting* global = nullptr;
   for (const Setting& one : stored) {
@@ -83,10 +95,9 @@ std::vector<std::string> unknown_settings(std::string_view file, const TomlTable
   constexpr std::array<std::string_view, 5> kOthers = {"pairs", "profile", "scope", "store", "workspace"};
   std::vector<std::string> notes;
   for (const TomlEntry& entry : table.entries) {
-    if (std::ranges::find(kOthers, entry.key) != kOthers.end() || find_setting(entry.key) != nullptr)
-      continue;
-    notes.push_back(fmt::format("{}:{}: There is no setting {}. See: lease config list", file,
-                                entry.value.line, in_quotes(entry.key)));
+    if (std::ranges::find(kOthers, entry.key) != kOthers.end() || is_setting(entry.key)) continue;
+    notes.push_back(
+        fmt::format("{}:{}: {} See: lease config list", file, entry.value.line, no_setting(entry.key)));
   }
   return notes;
 }
@@ -116,8 +127,8 @@ Result<std::unique_ptr<Configuration>> Configuration::read(const ConfigSources& 
     if (*known) config->known_.emplace(spec.name, std::move(**known));
   }
   for (const auto& [name, value] : sources.flags) {
-    if (name == "profile" || name == "store" || find_setting(name) != nullptr) continue;
-    return fail(Code::invalid_argument, fmt::format("There is no setting {}.", in_quotes(name)));
+    if (name == "profile" || name == "store" || is_setting(name)) continue;
+    return fail(Code::invalid_argument, no_setting(name));
   }
   return config;
 }
@@ -191,7 +202,7 @@ Policy Configuration::policy_without_store() const { return policy_of({}); }
 bool Configuration::is_on(std::string_view name) const {
   if (const auto known = known_.find(name); known != known_.end()) return known->second.value != 0;
   const SettingSpec* const spec = find_setting(name);
-  return spec != nullptr && spec->current(built_in_) != 0;
+  return spec != nullptr && spec->field.current(built_in_) != 0;
 }
 
 std::string Configuration::fingerprint() const {
@@ -204,13 +215,13 @@ Policy Configuration::policy_of(std::span<const Setting> stored) const {
   Policy policy = built_in_;
   for (const SettingSpec& spec : setting_specs()) {
     if (const auto known = known_.find(spec.name); known != known_.end()) {
-      spec.apply(policy, known->second.value);
+      spec.field.apply(policy, known->second.value);
     } else if (const auto row = from_store(spec, stored)) {
-      spec.apply(policy, row->value);
+      spec.field.apply(policy, row->value);
     }
   }
-  // A cap below the usual term would be a trap: who asks for nothing special must get something.
-  policy.ttl = std::min(policy.ttl, policy.ttl_max);
+  // Nobody asked for the built-in term. One that somebody set is cut by each acquire, which says so.
+  if (policy.ttl == built_in_.ttl) policy.ttl = std::min(policy.ttl, policy.ttl_max);
   return policy;
 }
 
@@ -218,7 +229,7 @@ std::vector<EffectiveSetting> Configuration::explain(std::vector<Setting> stored
   keep_what_needs_restart(stored);
   std::vector<EffectiveSetting> all = {profile_, store_};
   for (const SettingSpec& spec : setting_specs()) {
-    Known known = {spec.current(built_in_), "built-in, profile " + profile_.value};
+    Known known = {spec.field.current(built_in_), "built-in, profile " + profile_.value};
     if (const auto said = known_.find(spec.name); said != known_.end()) {
       known = said->second;
     } else if (auto row = from_store(spec, stored)) {

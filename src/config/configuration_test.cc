@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "util/duration_text.h"
+
 namespace leasehold {
 namespace {
 
@@ -120,6 +122,9 @@ TEST_F(Config, SaysWhereAWrongValueStands) {
   EXPECT_EQ(refused().code, Code::invalid_argument);
   sources_.flags = {{"tll", "5m"}};
   EXPECT_EQ(refused().code, Code::invalid_argument);
+  sources_.flags = {{"default_ttl_seconds", "300"}};
+  EXPECT_EQ(refused().message,
+            "The setting \"default_ttl_seconds\" is called so in a store only. Here it is ttl.");
 }
 
 TEST_F(Config, AProfilesRowBeatsTheOneForAllAndABadRowIsPassedOver) {
@@ -135,9 +140,17 @@ TEST_F(Config, AProfilesRowBeatsTheOneForAllAndABadRowIsPassedOver) {
   EXPECT_EQ(read()->policy({bad}).max_renewals, -1);
 }
 
-TEST_F(Config, TheUsualTermIsNeverLongerThanTheCap) {
+TEST_F(Config, OnlyTheBuiltInTermIsCutToTheCapHere) {
   sources_.flags = {{"ttl_max", "1m"}};
   EXPECT_EQ(read()->policy_without_store().ttl, 1min);
+
+  sources_.flags.emplace("ttl", "2m");
+  EXPECT_EQ(read()->policy_without_store().ttl, 2min) << "its acquires have to say that they cut it";
+}
+
+TEST_F(Config, ALongTimeInAStoreDoesNotOverflow) {
+  const Setting retention = {.key = "history_retention_days", .value = "1000000000", .type = "int"};
+  EXPECT_EQ(read()->policy({retention}).history_life, kLongestDuration);
 }
 
 TEST_F(Config, EverySettingOfTheTableCanBeSetAndShown) {
@@ -157,7 +170,7 @@ TEST_F(Config, EverySettingOfTheTableCanBeSetAndShown) {
       }
       if (spec.name == "gate_stale_read") continue;  // The engine does not go by it.
       Policy policy = read()->policy_without_store();
-      EXPECT_EQ(setting_text(spec, spec.current(policy)), text) << spec.name;
+      EXPECT_EQ(setting_text(spec, spec.field.current(policy)), text) << spec.name;
     }
   }
 }

@@ -16,212 +16,102 @@ using namespace std::chrono_literals;
 
 // Reads and writes one member of a policy, as a number.
 template <auto member>
-void apply(Policy& policy, std::int64_t value) {
-  using Field = std::remove_reference_t<decltype(policy.*member)>;
-  policy.*member = Field(static_cast<Field>(value));
+constexpr PolicyField of() {
+  using Field = std::remove_cvref_t<decltype(std::declval<Policy>().*member)>;
+  return {
+      .apply = [](Policy& policy, std::int64_t value) { policy.*member = Field(static_cast<Field>(value)); },
+      .current = [](const Policy& policy) -> std::int64_t {
+        if constexpr (std::is_same_v<Field, Duration>) {
+          return (policy.*member).count();
+        } else {
+          return static_cast<std::int64_t>(policy.*member);
+        }
+      }};
 }
+
+// A duration that there may be none of: as a number 0, or less.
 template <auto member>
-std::int64_t current(const Policy& policy) {
-  using Field = std::remove_cvref_t<decltype(policy.*member)>;
-  if constexpr (std::is_same_v<Field, Duration>) {
-    return (policy.*member).count();
-  } else {
-    return static_cast<std::int64_t>(policy.*member);
-  }
+constexpr PolicyField of_optional() {
+  return {.apply =
+              [](Policy& policy, std::int64_t value) {
+                policy.*member = value <= 0 ? std::nullopt : std::optional(Duration(value));
+              },
+          .current =
+              [](const Policy& policy) {
+                return static_cast<std::int64_t>((policy.*member).value_or(Duration::zero()).count());
+              }};
 }
 
-// The longest wait is none of these where nothing limits it: then it is 0.
-void apply_wait_max(Policy& policy, std::int64_t value) {
-  policy.wait_max = value == 0 ? std::nullopt : std::optional(Duration(value));
-}
-std::int64_t current_wait_max(const Policy& policy) {
-  return policy.wait_max.value_or(Duration::zero()).count();
-}
-
-// Not positive: for good.
-void apply_session_life(Policy& policy, std::int64_t value) {
-  policy.session_life = value <= 0 ? std::nullopt : std::optional(Duration(value));
-}
-std::int64_t current_session_life(const Policy& policy) {
-  return policy.session_life.value_or(Duration::zero()).count();
-}
-
-// The engine does not go by these: what they say is asked by name (Configuration::is_on).
-void apply_nowhere(Policy&, std::int64_t) {}
-std::int64_t on(const Policy&) { return 1; }
+// The engine does not go by it: what it says is asked by name (Configuration::is_on).
+constexpr PolicyField kOnElsewhere = {.apply = [](Policy&, std::int64_t) {},
+                                      .current = [](const Policy&) { return std::int64_t{1}; }};
 
 constexpr auto kNumber = SettingKind::number;
 constexpr auto kFlag = SettingKind::flag;
 constexpr auto kDuration = SettingKind::duration;
 
 // The stored keys up to history_retention_days are seed 003's; never renamed.
+// clang-format off: a table.
 constexpr SettingSpec kSpecs[] = {
-    {"ttl", kDuration, "default_ttl_seconds", 1s, "LOCK_TTL_MS", 1ms, "TTL of a new lease",
-     apply<&Policy::ttl>, current<&Policy::ttl>, 1},
-    {"max_renewals",
-     kNumber,
-     "max_renewals",
-     {},
-     "",
-     {},
-     "How often a lease may be renewed; -1: no limit",
-     apply<&Policy::max_renewals>,
-     current<&Policy::max_renewals>,
-     -1},
-    {"wait_max",
-     kDuration,
-     "acquisition_timeout_ms",
-     1ms,
-     "",
-     {},
-     "How long an acquire waits at most, and if it does not say; 0s: as long as it says",
-     apply_wait_max,
-     current_wait_max},
-    {"cleanup_interval",
-     kDuration,
-     "cleanup_interval_seconds",
-     1s,
-     "",
-     {},
-     "Time between two cleanups",
-     apply<&Policy::cleanup_interval>,
-     current<&Policy::cleanup_interval>,
-     1},
-    {"auto_expire",
-     kFlag,
-     "auto_expire_enabled",
-     {},
-     "",
-     {},
-     "Whether what ended is recorded by the way; it is in nobody's way in any case",
-     apply<&Policy::auto_expire>,
-     current<&Policy::auto_expire>},
-    {"waiting",
-     kFlag,
-     "blocking_mode_enabled",
-     {},
-     "",
-     {},
-     "Whether an acquire may wait",
-     apply<&Policy::waiting_allowed>,
-     current<&Policy::waiting_allowed>},
-    {"keep_history",
-     kFlag,
-     "keep_history",
-     {},
-     "",
-     {},
-     "Whether history is kept",
-     apply<&Policy::keep_history>,
-     current<&Policy::keep_history>},
-    {"history_life",
-     kDuration,
-     "history_retention_days",
-     24h,
-     "",
-     {},
-     "How long history is kept",
-     apply<&Policy::history_life>,
-     current<&Policy::history_life>,
-     1},
-    {"ttl_max",
-     kDuration,
-     "max_ttl_seconds",
-     1s,
-     "",
-     {},
-     "Longest TTL there is; more is cut to it",
-     apply<&Policy::ttl_max>,
-     current<&Policy::ttl_max>,
-     1},
-    {"rate_limit",
-     kNumber,
-     "rate_limit_calls",
-     {},
-     "LOCK_RATE_LIMIT_PER_MIN",
-     {},
-     "Acquire calls of a session in one window; 0: no limit",
-     apply<&Policy::rate_limit>,
-     current<&Policy::rate_limit>},
-    {"rate_window", kDuration, "rate_limit_window_ms", 1ms, "LOCK_RATE_LIMIT_WINDOW_MS", 1ms,
-     "The window of the rate limit", apply<&Policy::rate_window>, current<&Policy::rate_window>, 1},
-    {"session_history_life", kDuration, "session_history_ttl_seconds", 1s, "LOCK_HISTORY_TTL_SEC", 1s,
-     "How long it is remembered what a session had (profile session); 0s: until it is given back",
-     apply_session_life, current_session_life, INT64_MIN},
-    {"silence_max",
-     kDuration,
-     "silence_max_seconds",
-     1s,
-     "",
-     {},
-     "How long an agent that is seen alive may be silent",
-     apply<&Policy::silence_max>,
-     current<&Policy::silence_max>,
-     1},
-    {"idle_grace",
-     kDuration,
-     "idle_grace_seconds",
-     1s,
-     "",
-     {},
-     "From the end of a turn to the end of its leases",
-     apply<&Policy::idle_grace>,
-     current<&Policy::idle_grace>},
-    {"gate_retry",
-     kDuration,
-     "gate_retry_seconds",
-     1s,
-     "",
-     {},
-     "From a denial at the gate to its one retry",
-     apply<&Policy::gate_retry>,
-     current<&Policy::gate_retry>,
-     1},
-    {"gate_reads",
-     kFlag,
-     "gate_reads",
-     {},
-     "",
-     {},
-     "Whether agents' hooks ask about reads, too",
-     apply<&Policy::gate_reads>,
-     current<&Policy::gate_reads>,
-     0,
-     true},
-    {"gate_stale_read",
-     kFlag,
-     "gate_stale_read",
-     {},
-     "",
-     {},
-     "Whether an agent has to read a file again that another owner changed since, before it writes it",
-     apply_nowhere,
-     on,
-     0,
-     true},
-    {"gate_fail_open",
-     kFlag,
-     "gate_fail_open",
-     {},
-     "",
-     {},
-     "Whether a write goes through that could not be checked, because the store cannot be reached",
-     apply<&Policy::gate_fail_open>,
-     current<&Policy::gate_fail_open>,
-     0,
-     true},
-    {"git_hook_required",
-     kFlag,
-     "git_hook_required",
-     {},
-     "",
-     {},
-     "Whether git's hooks refuse a commit where lease is not installed",
-     apply<&Policy::git_hook_required>,
-     current<&Policy::git_hook_required>,
-     0,
-     true},
+    {.name = "ttl", .kind = kDuration, .stored_key = "default_ttl_seconds", .stored_unit = 1s,
+     .session_name = "LOCK_TTL_MS", .session_unit = 1ms, .description = "TTL of a new lease",
+     .field = of<&Policy::ttl>(), .least = 1},
+    {.name = "max_renewals", .kind = kNumber, .stored_key = "max_renewals",
+     .description = "How often a lease may be renewed; -1: no limit",
+     .field = of<&Policy::max_renewals>(), .least = -1},
+    {.name = "wait_max", .kind = kDuration, .stored_key = "acquisition_timeout_ms", .stored_unit = 1ms,
+     .description = "How long an acquire waits at most, and if it does not say; 0s: as long as it says",
+     .field = of_optional<&Policy::wait_max>()},
+    {.name = "cleanup_interval", .kind = kDuration, .stored_key = "cleanup_interval_seconds",
+     .stored_unit = 1s, .description = "Time between two cleanups",
+     .field = of<&Policy::cleanup_interval>(), .least = 1},
+    {.name = "auto_expire", .kind = kFlag, .stored_key = "auto_expire_enabled",
+     .description = "Whether what ended is recorded by the way; it is in nobody's way in any case",
+     .field = of<&Policy::auto_expire>()},
+    {.name = "waiting", .kind = kFlag, .stored_key = "blocking_mode_enabled",
+     .description = "Whether an acquire may wait", .field = of<&Policy::waiting_allowed>()},
+    {.name = "keep_history", .kind = kFlag, .stored_key = "keep_history",
+     .description = "Whether history is kept", .field = of<&Policy::keep_history>()},
+    {.name = "history_life", .kind = kDuration, .stored_key = "history_retention_days", .stored_unit = 24h,
+     .description = "How long history is kept", .field = of<&Policy::history_life>(), .least = 1},
+    {.name = "ttl_max", .kind = kDuration, .stored_key = "max_ttl_seconds", .stored_unit = 1s,
+     .description = "Longest TTL there is; more is cut to it", .field = of<&Policy::ttl_max>(), .least = 1},
+    {.name = "rate_limit", .kind = kNumber, .stored_key = "rate_limit_calls",
+     .session_name = "LOCK_RATE_LIMIT_PER_MIN",
+     .description = "Acquire calls of a session in one window; 0: no limit",
+     .field = of<&Policy::rate_limit>()},
+    {.name = "rate_window", .kind = kDuration, .stored_key = "rate_limit_window_ms", .stored_unit = 1ms,
+     .session_name = "LOCK_RATE_LIMIT_WINDOW_MS", .session_unit = 1ms,
+     .description = "The window of the rate limit", .field = of<&Policy::rate_window>(), .least = 1},
+    {.name = "session_history_life", .kind = kDuration, .stored_key = "session_history_ttl_seconds",
+     .stored_unit = 1s, .session_name = "LOCK_HISTORY_TTL_SEC", .session_unit = 1s,
+     .description =
+         "How long it is remembered what a session had (profile session); 0s: until it is given back",
+     .field = of_optional<&Policy::session_life>(), .least = INT64_MIN},
+    {.name = "silence_max", .kind = kDuration, .stored_key = "silence_max_seconds", .stored_unit = 1s,
+     .description = "How long an agent that is seen alive may be silent",
+     .field = of<&Policy::silence_max>(), .least = 1},
+    {.name = "idle_grace", .kind = kDuration, .stored_key = "idle_grace_seconds", .stored_unit = 1s,
+     .description = "From the end of a turn to the end of its leases", .field = of<&Policy::idle_grace>()},
+    {.name = "gate_retry", .kind = kDuration, .stored_key = "gate_retry_seconds", .stored_unit = 1s,
+     .description = "From a denial at the gate to its one retry",
+     .field = of<&Policy::gate_retry>(), .least = 1},
+    {.name = "gate_reads", .kind = kFlag, .stored_key = "gate_reads",
+     .description = "Whether agents' hooks ask about reads, too",
+     .field = of<&Policy::gate_reads>(), .is_local = true},
+    {.name = "gate_stale_read", .kind = kFlag, .stored_key = "gate_stale_read",
+     .description =
+         "Whether an agent has to read a file again that another owner changed since, before it writes it",
+     .field = kOnElsewhere, .is_local = true},
+    {.name = "gate_fail_open", .kind = kFlag, .stored_key = "gate_fail_open",
+     .description =
+         "Whether a write goes through that could not be checked, because the store cannot be reached",
+     .field = of<&Policy::gate_fail_open>(), .is_local = true},
+    {.name = "git_hook_required", .kind = kFlag, .stored_key = "git_hook_required",
+     .description = "Whether git's hooks refuse a commit where lease is not installed",
+     .field = of<&Policy::git_hook_required>(), .is_local = true},
 };
+// clang-format on
 
 Result<std::int64_t> checked(const SettingSpec& spec, std::int64_t value, std::string_view text) {
   if (value >= spec.least) return value;
@@ -278,7 +168,8 @@ Result<std::int64_t> parse_setting(const SettingSpec& spec, std::string_view tex
   if (spec.kind != SettingKind::duration) return parse_setting(spec, text);
   const auto number = parse_number(text);
   if (!number || *number > kMost || *number < -kMost) return not_a(spec, text, "a whole number");
-  return checked(spec, *number * unit.count(), text);
+  const auto longest = kLongestDuration.count();
+  return checked(spec, std::clamp(*number * unit.count(), -longest, longest), text);
 }
 
 std::string setting_text(const SettingSpec& spec, std::int64_t value) {

@@ -17,6 +17,12 @@ namespace leasehold {
 
 enum class SettingKind { number, flag, duration };
 
+// Where a setting goes. Flags are 0 or 1, durations milliseconds.
+struct PolicyField {
+  void (*apply)(Policy&, std::int64_t value);
+  std::int64_t (*current)(const Policy&);
+};
+
 struct SettingSpec {
   std::string_view name;
   SettingKind kind{};
@@ -26,8 +32,7 @@ struct SettingSpec {
   Duration session_unit{};
   std::string_view description;
 
-  void (*apply)(Policy&, std::int64_t value);  // Flags are 0 or 1, durations milliseconds.
-  std::int64_t (*current)(const Policy&);
+  PolicyField field;
   std::int64_t least = 0;
   // Hooks go by it before they ask the store, or because they cannot: what a store says would not count.
   bool is_local = false;

@@ -4,7 +4,7 @@ namespace leasehold {
 
 std::string_view default_settings() {
   return R"(# Leasehold guards this folder: agents hold a lease on the files they change.
-# Nothing below is set yet. `lease config list` has all settings, their values, and where each comes from.
+# Nothing below is set yet. `lease config` has all settings, their values, and where each comes from.
 
 # workspace = "my-project"       # A name of its own, instead of one made from the origin URL.
 # scope = "worktree"             # "repo": all work trees and clones share their leases.

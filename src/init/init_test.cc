@@ -318,7 +318,7 @@ TEST_F(Init, DefaultSettingsShowTheDefaults) {
     ++known;
     const bool* flag = entry.value.as<bool>();
     const std::string shown = flag != nullptr ? (*flag ? "true" : "false") : *entry.value.as<std::string>();
-    EXPECT_EQ(*parse_setting(*spec, shown), spec->current(policy)) << entry.key;
+    EXPECT_EQ(*parse_setting(*spec, shown), spec->field.current(policy)) << entry.key;
   }
   EXPECT_EQ(known, 6U);
 }

@@ -108,8 +108,31 @@ class Pairs {
   bool was_asked_ = false;
 };
 
+std::string_view word(WorkspaceScope scope) { return scope == WorkspaceScope::repo ? "repo" : "worktree"; }
+
+// Every setting: also those that say which workspace this is, which nothing but its file can.
+std::vector<EffectiveSetting> explain(Configuration& configuration, const Workspace& workspace,
+                                      WorkspaceScope scope, std::vector<Setting> stored) {
+  const auto source_of = [&](const char* name) {
+    const TomlValue* const value = workspace.config.find(name);
+    return value == nullptr ? "built-in"
+                            : fmt::format("{}:{}", workspace.config_file.value_or(""), value->line);
+  };
+  std::vector<EffectiveSetting> all = configuration.explain(std::move(stored));
+  all.push_back({.name = "workspace",
+                 .value = workspace.name,
+                 .source = source_of("workspace"),
+                 .description = "What stores call the workspace; empty: by its origin, or its place"});
+  all.push_back({.name = "scope",
+                 .value = std::string(word(workspace.scope.value_or(scope))),
+                 .source = source_of("scope"),
+                 .description = "What shares leases: each worktree alone, or all of a repo"});
+  return all;
+}
+
 struct Opened {
   Workspace workspace;
+  WorkspaceScope scope{};  // Unless the workspace says which.
   std::string id;
   std::string store_url;
   std::shared_ptr<Configuration> configuration;
@@ -171,7 +194,7 @@ class LocalWorkspace final : public OpenWorkspace {
   Result<std::vector<EffectiveSetting>> settings() const override {
     auto stored = opened_.client->settings();
     if (!stored) return fail(stored.error());
-    return opened_.configuration->explain(std::move(*stored));
+    return explain(*opened_.configuration, opened_.workspace, opened_.scope, std::move(*stored));
   }
   Result<Setting> setting(const std::string& name, const std::string& value,
                           const std::string& profile) const override {
@@ -204,13 +227,13 @@ class LocalWorkspace final : public OpenWorkspace {
 };
 
 // Somebody serves the store. The server is asked at the first call, so that what needs none works without.
-Result<std::unique_ptr<OpenWorkspace>> open_server(Opened opened, const OpenOptions& options, std::string url,
-                                                   const StoreScheme& scheme) {
+Result<std::unique_ptr<OpenWorkspace>> open_server(Opened opened, const OpenOptions& options,
+                                                   std::string url) {
   auto in_use = use_url(url);
   if (!in_use) return fail(in_use.error());
   opened.url_in_use = *std::move(in_use);
   opened.machine = read_machine();
-  opened.id = workspace_id(opened.workspace, opened.workspace.scope.value_or(scheme.scope),
+  opened.id = workspace_id(opened.workspace, opened.workspace.scope.value_or(opened.scope),
                            opened.machine.machine_id);
   const auto profile = opened.configuration->profile();
   auto client = open_http_client(url, {.workspace = opened.id,
@@ -257,6 +280,18 @@ bool lets_unchecked_writes_pass(const OpenOptions& options, const Workspace& wor
   return configuration && (*configuration)->policy_without_store().gate_fail_open;
 }
 
+Result<std::vector<EffectiveSetting>> settings_without_store(const OpenOptions& options) {
+  const auto workspace = find_workspace(options.place);
+  if (!workspace) return fail(workspace.error());
+  const auto configuration = read_configuration(options, *workspace);
+  if (!configuration) return fail(configuration.error());
+  const auto url = complete_url(options, *workspace, (*configuration)->store_url().value);
+  if (!url) return fail(url.error());
+  const auto scheme = store_scheme(*url);
+  if (!scheme) return fail(scheme.error());
+  return explain(**configuration, *workspace, (*scheme)->scope, {});
+}
+
 Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options) {
   if (options.place.empty()) return open_workspace(options, Workspace{});
   auto workspace = find_workspace(options.place);
@@ -289,9 +324,10 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   if (!url) return fail(url.error());
   const auto scheme = store_scheme(*url);
   if (!scheme) return fail(scheme.error());
-  if ((*scheme)->open == nullptr) return open_server(std::move(opened), options, *std::move(url), **scheme);
+  opened.scope = (*scheme)->scope;
+  if ((*scheme)->open == nullptr) return open_server(std::move(opened), options, *std::move(url));
   opened.machine = read_machine();
-  opened.id = workspace_id(opened.workspace, opened.workspace.scope.value_or((*scheme)->scope),
+  opened.id = workspace_id(opened.workspace, opened.workspace.scope.value_or(opened.scope),
                            opened.machine.machine_id);
   opened.service = std::make_shared<ServiceOpener>(ServiceOpener::How{
       .asked_url = asked_url,

@@ -17,9 +17,6 @@ struct Unit {
 // Largest first: that is how they are written.
 constexpr Unit kUnits[] = {{"d", 24h}, {"h", 1h}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}};
 
-// Three hundred years and more. Nothing overflows when a few of them are added up.
-constexpr Duration kLongest = 24h * 100'000;
-
 }  // namespace
 
 std::optional<Duration> parse_duration(std::string_view text) {
@@ -40,8 +37,8 @@ std::optional<Duration> parse_duration(std::string_view text) {
       if (unit.name == name) found = &unit;
     }
     if (found == nullptr) return std::nullopt;
-    sum += std::min(count, kLongest / found->length) * found->length;
-    sum = std::min(sum, kLongest);
+    sum += std::min(count, kLongestDuration / found->length) * found->length;
+    sum = std::min(sum, kLongestDuration);
     text.remove_prefix(name.size());
   }
   return negative ? -sum : sum;
