@@ -3,6 +3,7 @@
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "engine/explain.h"
+#include "engine/explain_gate.h"
 #include "engine/ownership.h"
 #include "util/utf8.h"
 #include "wire/answer_json.h"
@@ -14,9 +15,8 @@ namespace {
 std::string line(const Blocker& blocker, Time now) {
   const Contention& contention = blocker.contention;
   std::string text =
-      fmt::format("{}  {} waits for {} since {}", contention.id, describe(contention.wanted.caller.holder),
-                  in_sentence(contention.path),
-                  describe(std::chrono::duration_cast<Duration>(now - contention.first_denied_at)));
+      fmt::format("{}  {} waits for {}: {}", contention.id, describe(contention.wanted.caller.holder),
+                  in_sentence(contention.path), describe_denials(contention, now));
   for (const Blocked& blocked : blocker.blocked) text += fmt::format("\n    {}", describe(blocked, now));
   if (blocker.blocked.empty()) text += "\n    nobody is in its way now";
   return text + '\n';

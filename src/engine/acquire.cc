@@ -219,8 +219,7 @@ bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket) {
     return true;
   }
   // Its owner is there, if not by the process that began to wait.
-  if (!counted && ticket.request.waiter &&
-      liveness_of(ticket.request.waiter, ledger.context()) == Liveness::dead) {
+  if (ticket.request.waiter && liveness_of(ticket.request.waiter, ledger.context()) == Liveness::dead) {
     ticket.request.waiter.reset();
     ledger.prove_life(ticket);
     return false;

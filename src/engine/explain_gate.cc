@@ -20,7 +20,7 @@ std::string who(const Denied& denied, const Contention& contention, Time now) {
                      describe(contention.in_the_way.holder));
 }
 
-std::string explain_halted(const Contention& contention) {
+std::string explain_halted(const Contention& contention, Time now) {
   if (contention.state == ContentionState::abandoned) {
     return fmt::format(
         "{} told you to leave {} alone for the rest of this session, reason: {}. Do not write it, and say so "
@@ -29,9 +29,9 @@ std::string explain_halted(const Contention& contention) {
         in_quotes(contention.instruction_reason));
   }
   return fmt::format(
-      "Stop here and report it: this is blocker {}, and an operator must decide (lease blockers). Do not "
-      "write the file in another way.",
-      contention.id);
+      "Stop here and report it: this is blocker {} ({}), and an operator must decide (lease blockers). Do "
+      "not write the file in another way.",
+      contention.id, describe_denials(contention, now));
 }
 
 // Who asked for a test did so by its source.
@@ -45,6 +45,13 @@ std::string why(const Contention& contention) {
 
 }  // namespace
 
+std::string describe_denials(const Contention& contention, Time now) {
+  const auto retried_at = contention.retried_at.value_or(now);
+  return fmt::format("first denied {} ago, retried {}, interval {}", ago(contention.first_denied_at, now),
+                     retried_at == now ? "now" : ago(retried_at, now) + " ago",
+                     ago(contention.first_denied_at, contention.retry_at));
+}
+
 std::string explain_denied(const Denied& denied, Time now) {
   if (denied.code == Code::retry_later) {
     const Contention& first = denied.contentions.front();
@@ -56,7 +63,7 @@ std::string explain_denied(const Denied& denied, Time now) {
   }
   const auto worst = std::ranges::find_if(
       denied.contentions, [](const Contention& one) { return one.state != ContentionState::scheduled; });
-  return fmt::format("Blocked: {}{}. {}", who(denied, *worst, now), why(*worst), explain_halted(*worst));
+  return fmt::format("Blocked: {}{}. {}", who(denied, *worst, now), why(*worst), explain_halted(*worst, now));
 }
 
 std::string explain_unreadable(std::span<const Blocked> blocked, Time now) {
@@ -76,12 +83,14 @@ std::string explain_loss(const Notice& notice, Time now) {
 }
 
 std::string explain_contention(const Contention& contention, Time now) {
-  std::string held = fmt::format("held by {}", describe(contention.in_the_way.holder));
-  if (!contention.wanted.reason.empty()) held = fmt::format("{}; {}", contention.wanted.reason, held);
+  const std::string why =
+      contention.wanted.reason.empty() ? "" : fmt::format("{}; ", contention.wanted.reason);
   if (contention.state == ContentionState::scheduled) {
-    return fmt::format("{}; to be tried again in {}", held, ago(now, contention.retry_at));
+    return fmt::format("{}held by {}; to be tried again in {}", why, describe(contention.in_the_way.holder),
+                       ago(now, contention.retry_at));
   }
-  return fmt::format("{}, still, at the retry; blocker {}", held, contention.id);
+  return fmt::format("{}{}; {}; blocker {}", why, describe(contention.in_the_way, now),
+                     describe_denials(contention, now), contention.id);
 }
 
 }  // namespace leasehold

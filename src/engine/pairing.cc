@@ -66,6 +66,18 @@ std::vector<Lease> only_paired_with(View& view, const Context& context, const Ca
   return orphans;
 }
 
+std::vector<Lease> live_pairs(View& view, const Context& context, const Lease& source) {
+  const Owner& owner = source.holder.owner;
+  std::vector<Lease> pairs;
+  for (const std::string& path : source.pairs) {
+    for (Lease& lease : live_leases_on(view, context, owner, path)) {
+      if (lease.holder.owner == owner && contains(lease.paired_with, source.path))
+        pairs.push_back(std::move(lease));
+    }
+  }
+  return pairs;
+}
+
 std::vector<Lease> detach_pairs(Ledger& ledger, const Caller& caller, const Lease& source) {
   std::vector<Lease> pairs = pairs_without(ledger.transaction(), ledger.context(), caller, source);
   for (Lease& pair : pairs) ledger.amend(pair);

@@ -11,6 +11,9 @@ namespace leasehold {
 std::vector<Lease> only_paired_with(View& view, const Context& context, const Caller& caller,
                                     const Lease& source);
 
+// The live leases of its owner that pairing added for `source`, whatever else keeps them.
+std::vector<Lease> live_pairs(View& view, const Context& context, const Lease& source);
+
 // Takes `source` away from what pairing added for it, and returns the leases that are then nobody's.
 // They are not ended here. What is not the caller's own stays as it is.
 std::vector<Lease> detach_pairs(Ledger& ledger, const Caller& caller, const Lease& source);

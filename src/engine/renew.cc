@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "engine/assess.h"
 #include "engine/grant.h"
 #include "engine/ledger.h"
 #include "engine/live.h"
 #include "engine/ownership.h"
+#include "engine/pairing.h"
 #include "engine/records_at.h"
 #include "engine/selection.h"
 #include "engine/validate.h"
@@ -49,16 +52,39 @@ Outcome renew_one(Ledger& ledger, const RenewRequest& request, const std::option
   return outcome;
 }
 
+void extend(Ledger& ledger, const RenewRequest& request, Outcome& outcome) {
+  if (outcome.error) return;
+  take_process(outcome.lease->holder, request.caller.holder);
+  ledger.extend(*outcome.lease, {});
+}
+
+// The tests that came along with a path stay as long as it does.
+void renew_pairs(Ledger& ledger, RenewRequest request, const std::optional<CheckedTtl>& ttl,
+                 const std::vector<Outcome>& renewed) {
+  request.token.reset();  // That of the named lease.
+  std::set<LeaseId> done;
+  for (const Outcome& outcome : renewed) {
+    if (outcome.lease) done.insert(outcome.lease->id);
+  }
+  for (const Outcome& outcome : renewed) {
+    if (outcome.error) continue;
+    for (Lease& pair : live_pairs(ledger.transaction(), ledger.context(), *outcome.lease)) {
+      if (!done.insert(pair.id).second) continue;
+      Target target = {pair.path, std::move(pair)};
+      Outcome of_pair = renew_one(ledger, request, ttl, target);
+      extend(ledger, request, of_pair);
+    }
+  }
+}
+
 std::vector<Outcome> renew_named(Ledger& ledger, const RenewRequest& request,
                                  const std::optional<CheckedTtl>& ttl) {
   std::vector<Outcome> outcomes;
   for (Target& target : select(ledger.transaction(), request.caller, request.which))
     outcomes.push_back(renew_one(ledger, request, ttl, target));
-  for (Outcome& outcome : outcomes) {
-    if (outcome.error) continue;
-    take_process(outcome.lease->holder, request.caller.holder);
-    ledger.extend(*outcome.lease, {});
-  }
+  for (Outcome& outcome : outcomes) extend(ledger, request, outcome);
+  // Who names ids names them all.
+  if (!request.which.paths.empty()) renew_pairs(ledger, request, ttl, outcomes);
   return outcomes;
 }
 
@@ -74,12 +100,8 @@ std::vector<Outcome> renew_all(Ledger& ledger, const RenewRequest& request,
     Target target = {lease->path, std::move(*lease)};
     Outcome& outcome = outcomes.emplace_back(renew_one(ledger, request, ttl, target));
     if (outcome.error) continue;
-    // Who renews all its owner has does not know of each; what another process of the owner holds stays that
-    // one's.
-    if (Holder& holder = outcome.lease->holder; !holder.process) {
-      take_process(holder, request.caller.holder);
-      if (holder.process) ledger.amend(*outcome.lease);
-    }
+    // Who renews all its owner has does not know of each. What another process of the owner holds stays that
+    // one's, and what hangs on none must not end with this one.
     renewed[static_cast<std::size_t>(lease - leases.data())] = &*outcome.lease;
   }
   std::erase(renewed, nullptr);

@@ -20,8 +20,13 @@ SessionPath path_of(const Policy& policy, const Lease& lease, WallTime wall) {
   return path;
 }
 
+// Who takes a lease away, or hands it over, has a profile of its own: an operator, most often.
+bool was_taken(const Lease& lease) {
+  return lease.ended_by == EndCause::forced || lease.ended_by == EndCause::transferred;
+}
+
 bool applies(const Policy& policy, const Lease& lease) {
-  return policy.session_locks && !lease.holder.owner.session_id.empty();
+  return (policy.session_locks || was_taken(lease)) && !lease.holder.owner.session_id.empty();
 }
 
 // Another agent of the session may have the same path, shared.

@@ -127,8 +127,7 @@ Result<void> check_numbers(const AcquireRequest& request) {
 Result<void> check_wait(const AcquireRequest& request, const Policy& policy) {
   if (!request.wait) return {};
   if (!policy.waiting_allowed) {
-    return fail(Code::invalid_argument,
-                "Waiting is switched off (blocking_mode_enabled = false). Ask without --wait.");
+    return fail(Code::invalid_argument, "Waiting is switched off (setting waiting). Ask without --wait.");
   }
   if (*request.wait <= Duration::zero()) {
     return fail(Code::invalid_argument, "The time to wait must be positive. Leave it out not to wait.");
@@ -137,12 +136,6 @@ Result<void> check_wait(const AcquireRequest& request, const Policy& policy) {
 }
 
 }  // namespace
-
-Result<Mode> mode_named(std::string_view name) {
-  if (const auto mode = from_word<Mode>(name)) return *mode;
-  return fail(Code::invalid_argument,
-              fmt::format("There is no mode {}. Choose shared or exclusive.", in_quotes(name)));
-}
 
 Result<void> check_key(const std::string& path) {
   const Result<std::string> key = key_from_wire(path);

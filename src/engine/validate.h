@@ -30,9 +30,6 @@ struct CheckedTtl {
 // Above the cap: clamped. Zero or less: invalid_argument.
 Result<CheckedTtl> check_ttl(Duration ttl, const Policy& policy);
 
-// shared or exclusive. Error: invalid_argument, listing the names there are.
-Result<Mode> mode_named(std::string_view name);
-
 // A key in its one spelling (model/key.h). Error: invalid_path, with that spelling if there is one.
 Result<void> check_key(const std::string& path);
 

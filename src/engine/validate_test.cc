@@ -449,18 +449,6 @@ TEST(RepeatedPaths, AskedForAnywhereIsAskedFor) {
   EXPECT_TRUE(check_request(request, Policy{})->request.paths.front().requested);
 }
 
-TEST(Mode, IsKnownByItsName) {
-  EXPECT_EQ(mode_named("shared"), Mode::shared);
-  EXPECT_EQ(mode_named("exclusive"), Mode::exclusive);
-  for (const char* name : {"", "x", "Shared", "shared "}) {
-    const auto mode = mode_named(name);
-    ASSERT_FALSE(mode) << name;
-    EXPECT_EQ(mode.error().code, Code::invalid_argument);
-    EXPECT_NE(mode.error().message.find("Choose shared or exclusive."), std::string::npos)
-        << mode.error().message;
-  }
-}
-
 TEST(Profile, KnowsItsNames) {
   EXPECT_EQ(profile_named("agent")->policy.ttl, Duration(5min));
   EXPECT_EQ(profile_named("agent")->policy.ttl_max, Duration(1h));

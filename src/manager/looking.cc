@@ -75,8 +75,10 @@ Result<Board> LeaseManager::board(const Listing& listing) {
     for (const Ticket& ticket : in_order(view, context, std::move(tickets))) {
       const bool live = lapse(ticket, view.now(), context) == EndCause::none;
       for (const LeaseId& id : ticket.leases) {
-        const std::optional<Lease> lease = view.lease(id);
-        if (lease && overlaps_any(scopes, lease->scope())) add(*lease, live);
+        std::optional<Lease> lease = view.lease(id);
+        if (!lease || !overlaps_any(scopes, lease->scope())) continue;
+        lease->holder.process = process_of(ticket);
+        add(*std::move(lease), live);
       }
     }
     if (has_waiters) {

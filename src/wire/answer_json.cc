@@ -72,6 +72,7 @@ object verdict_json(const Verdict& verdict) {
 constexpr std::size_t kMembersOfALease = 48;
 
 object lease_json(const Lease& lease, const Moment& at) {
+  const bool was_granted = lease.token.value != 0;
   object result;
   result.reserve(kMembersOfALease);
   result["id"] = lease.id.text;
@@ -84,7 +85,7 @@ object lease_json(const Lease& lease, const Moment& at) {
   result["ended_by"] = lease.ended_by == EndCause::none ? value(nullptr) : value(word(lease.ended_by));
   add_holder(result, lease.holder);
   add_time(result, "created_at", lease.created_at, at);
-  add_time(result, "acquired_at", lease.acquired_at, at);
+  add_time(result, "acquired_at", was_granted ? lease.acquired_at : kForever, at);
   add_time(result, "expires_at", lease.expires_at, at);
   add_time(result, "last_heartbeat_at", lease.last_heartbeat_at, at);
   add_time(result, "updated_at", lease.updated_at, at);

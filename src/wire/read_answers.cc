@@ -57,7 +57,7 @@ Lease read_lease(const json::value& value) {
   reader.get_word("ended_by", lease.ended_by);
   lease.holder = wire::read_holder(reader);
   reader.get("created_at", lease.created_at);
-  reader.get("acquired_at", lease.acquired_at);
+  if (lease.token.value != 0) reader.get("acquired_at", lease.acquired_at);
   reader.get("expires_at", lease.expires_at);
   reader.get("last_heartbeat_at", lease.last_heartbeat_at);
   reader.get("updated_at", lease.updated_at);

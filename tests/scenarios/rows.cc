@@ -152,7 +152,7 @@ void add_notices(Answer& answer, const std::vector<Notice>& notices) {
   std::string list;
   for (const Notice& notice : in_order(notices)) {
     if (!list.empty()) list += ',';
-    list += what_happened(notice) + ':' + to_text(Scope{notice.path, false});
+    list += what_happened(notice) + ':' + to_text(notice.scope());
   }
   answer.head.pairs.push_back({"notices", list});
 }

@@ -208,7 +208,8 @@ FieldTexts fields(const Answer& answer) {
 }
 
 FieldTexts fields(const Notice& notice) {
-  const auto& [id, owner, cause, received, lease, path, token, actor, reason, at, wall, drop_at] = notice;
+  const auto& [id, owner, cause, received, lease, path, subtree, token, actor, reason, at, wall, drop_at] =
+      notice;
   FieldTexts texts;
   Fields(texts)
       .add("id", id)
@@ -217,6 +218,7 @@ FieldTexts fields(const Notice& notice) {
       .add("received", received)
       .add("lease_id", lease)
       .add("path", path)
+      .add("subtree", subtree)
       .add("token", token)
       .add("actor", actor)
       .add("reason", reason)
