@@ -9,11 +9,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 sees dangling and uninitialized values inside std::optional and std::string that are not there.
   target_compile_options(leasehold_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # Clang checks our GUARDED_BY annotations; GCC does not know them. Clang's -Wconversion includes sign
-  # changes, GCC's does not: what is clean with one has to be clean with the other.
-  # And Clang blames us for a deprecated function that GCC 12's stable_sort calls.
-  target_compile_options(leasehold_options INTERFACE
-    -Wthread-safety -Wno-sign-conversion -Wno-deprecated-declarations)
+  # Clang's -Wconversion includes sign changes, GCC's does not: what is clean with one has to be clean with the
+  # other. And Clang blames us for a deprecated function that GCC 12's stable_sort calls.
+  target_compile_options(leasehold_options INTERFACE -Wno-sign-conversion -Wno-deprecated-declarations)
 endif()
 
 # No object holds the place of this clone, so ccache (with CCACHE_BASEDIR, set by the presets) can give a

@@ -77,6 +77,9 @@ struct KeeperOptions {
 
   // How long stop() waits for a call that is under way.
   Duration stop_grace = std::chrono::seconds(1);
+
+  // False: what is lost is not acquired again, because what was done under it has to begin anew anyway.
+  bool recovers = true;
 };
 
 // Every method is thread-safe. Only start(), acquire(), release() and stop() may block; the others never wait

@@ -10,7 +10,7 @@ Result<int> run(Call& call) {
   const auto request = acquire_request(call);
   if (!request) return fail(request.error());
   const auto workspace = call.workspace();
-  const auto answered = acquire(*(*workspace)->client(), *request);
+  const auto answered = acquire(call, *request);
   if (!answered) return fail(answered.error());
   if (const auto* granted = std::get_if<Granted>(&answered->decision))
     note_granted(**workspace, granted->leases);

@@ -11,6 +11,8 @@
 
 #include "cli/answers.h"
 #include "cli/end_signals.h"
+#include "cli/progress.h"
+#include "cli/render_text.h"
 #include "util/shell_word.h"
 #include "util/utf8.h"
 
@@ -110,7 +112,23 @@ Result<AcquireRequest> acquire_request(Call& call, bool begins) {
   return request;
 }
 
-Result<AcquireAnswer> acquire(Client& client, const AcquireRequest& request) {
+std::string waiting_for(Client& client, const AcquireRequest& request) {
+  Listing asked;
+  for (const WantedPath& wanted : request.paths) asked.paths.push_back(wanted.path);
+  std::string text = fmt::format("Waiting for {}", in_sentence(asked.paths.front()));
+  const auto board = client.board(asked);
+  if (!board) return text;
+  const auto holder = std::ranges::find_if(board->rows, [&](const BoardRow& row) {
+    return row.live && row.lease.status == Status::active &&
+           row.lease.holder.owner != request.caller.holder.owner;
+  });
+  if (holder == board->rows.end()) return text;
+  return fmt::format("Waiting for {}, held by {}", scope_text(holder->lease.path, holder->lease.subtree),
+                     in_sentence(holder->lease.holder.owner.agent_id));
+}
+
+Result<AcquireAnswer> acquire(Call& call, const AcquireRequest& request) {
+  Client& client = *(*call.workspace())->client();
   if (request.wait == Duration::zero()) {
     AcquireRequest at_once = request;
     at_once.wait.reset();
@@ -118,6 +136,7 @@ Result<AcquireAnswer> acquire(Client& client, const AcquireRequest& request) {
   }
   // Also for one who does not say: the profile may wait by itself.
   const EndSignals signals;
+  const Progress progress(call.out(), [&] { return waiting_for(client, request); });
   auto answer = client.acquire_and_wait(request, signals.descriptor());
   const auto* granted = answer ? std::get_if<Granted>(&answer->decision) : nullptr;
   if (granted != nullptr && signals.came()) {
@@ -136,8 +155,10 @@ std::vector<LeaseId> brought_by(const Granted& granted) {
   return ids;
 }
 
-Result<AcquireAnswer> upgrade(Client& client, const AcquireRequest& request) {
+Result<AcquireAnswer> upgrade(Call& call, const AcquireRequest& request) {
+  Client& client = *(*call.workspace())->client();
   const EndSignals signals;
+  const Progress progress(call.out(), [&] { return waiting_for(client, request); });
   std::vector<Notice> told;
   auto answer = client.upgrade(request);
   for (;;) {

@@ -14,10 +14,12 @@ std::span<const OptionSpec> run_options();
 Result<AcquireRequest> acquire_request(Call& call, bool begins = true);
 
 // Asks for it, or waits for it. Whoever is interrupted or terminated while it waits gives its place up first.
-Result<AcquireAnswer> acquire(Client& client, const AcquireRequest& request);
+Result<AcquireAnswer> acquire(Call& call, const AcquireRequest& request);
+// For somebody who looks on meanwhile.
+std::string waiting_for(Client& client, const AcquireRequest& request);
 // What the call brought, of all that was granted: what its owner had before is not.
 std::vector<LeaseId> brought_by(const Granted& granted);
 
-Result<AcquireAnswer> upgrade(Client& client, const AcquireRequest& request);
+Result<AcquireAnswer> upgrade(Call& call, const AcquireRequest& request);
 
 }  // namespace leasehold

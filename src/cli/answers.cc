@@ -24,7 +24,10 @@ void tell(const Output& out, const std::vector<Notice>& notices) {
 
 Result<int> answer(Call& call, const AcquireRequest& request, AcquireAnswer answer) {
   auto* refused = std::get_if<Refused>(&answer.decision);
-  if (refused != nullptr && !refused->next_command.empty()) refused->next_command = call.waiting();
+  if (refused != nullptr && !refused->next_command.empty()) {
+    // Under a profile that waits by itself, this one did.
+    refused->next_command = call.waiting(refused->code == Code::timeout);
+  }
   auto status = refused == nullptr ? Result<int>(0) : call.exit_status(refused->code);
   if (!status) return status;
   if (call.out().json()) {

@@ -3,22 +3,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <climits>
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "cli/beside.h"
 #include "cli/input.h"
 #include "open/etcd.h"
 #include "util/read_file.h"
-#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
 
 constexpr std::size_t kArgumentsMax = std::size_t{8} << 20;
 
+// Without the program's name.
 std::vector<std::string> own_arguments() {
   std::vector<std::string> words;
   const std::string all = read_file("/proc/self/cmdline", kArgumentsMax).value_or("");
@@ -27,6 +25,7 @@ std::vector<std::string> own_arguments() {
     words.push_back(all.substr(begin, end - begin));
     begin = end + 1;
   }
+  if (!words.empty()) words.erase(words.begin());
   return words;
 }
 
@@ -48,22 +47,12 @@ bool give_input_back() {
 
 // Nothing was done yet but reading settings and input, so starting over loses nothing.
 Result<std::unique_ptr<Store>> open_etcd(const std::string&, const StorePlace&) {
-  char self[PATH_MAX];
-  const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self);
-  if (length <= 0)
-    return fail(Code::config_error, "Cannot find out where lease is, to start lease-etcd beside it.");
-  const std::string program = std::string(self, static_cast<std::size_t>(length)) + "-etcd";
   if (!give_input_back()) return fail(Code::unavailable, "Cannot hand standard input on to lease-etcd.");
-  std::vector<std::string> words = own_arguments();
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execv(program.c_str(), arguments.data());
   return fail(
       Code::config_error,
-      fmt::format("Leases in etcd need the program {}, which cannot be started: {}. Install it beside lease; "
-                  "building it needs gRPC and -DLEASEHOLD_ETCD=ON.",
-                  in_sentence(program), std::strerror(errno)));
+      fmt::format("Leases in etcd need a program of their own: {}. Install it beside lease; building it "
+                  "needs gRPC and -DLEASEHOLD_ETCD=ON.",
+                  become_program_beside("lease-etcd", own_arguments())));
 }
 
 }  // namespace leasehold

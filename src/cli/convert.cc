@@ -9,7 +9,7 @@ namespace {
 Result<int> run_upgrade(Call& call) {
   const auto request = acquire_request(call, false);
   if (!request) return fail(request.error());
-  const auto answered = upgrade(*(*call.workspace())->client(), *request);
+  const auto answered = upgrade(call, *request);
   if (!answered) return fail(answered.error());
   return answer(call, *request, *answered);
 }

@@ -5,14 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <vector>
 
+#include "cli/beside.h"
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/help_text.h"
@@ -34,13 +33,18 @@ bool is_set(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
+// One that can do more than print.
+bool is_terminal(int descriptor) {
+  const char* const terminal = std::getenv("TERM");
+  return ::isatty(descriptor) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
 bool is_coloured(const std::optional<std::string>& when, int descriptor) {
   if (when == "always") return true;
   if (when == "never") return false;
   if (is_set("NO_COLOR")) return false;
   if (is_set("FORCE_COLOR") || is_set("CLICOLOR_FORCE")) return true;
-  const char* const terminal = std::getenv("TERM");
-  return ::isatty(descriptor) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  return is_terminal(descriptor);
 }
 
 // Before the arguments are understood, and should they not be: an error in the form that was asked for.
@@ -55,24 +59,16 @@ Output output_for(const Arguments& arguments) {
                  .quiet = arguments.has("quiet"),
                  .verbose = arguments.has("verbose"),
                  .colour_out = is_coloured(when, STDOUT_FILENO),
-                 .colour_err = is_coloured(when, STDERR_FILENO)});
+                 .colour_err = is_coloured(when, STDERR_FILENO),
+                 .terminal_err = is_terminal(STDERR_FILENO)});
 }
 
-// Becomes a program that lies beside this one, and so was installed with it. Returns why it could not.
+// Becomes the program that has the command. Returns why it could not.
 Error run_beside(const Command& command, Words words) {
-  char self[PATH_MAX] = {};
-  const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
-  std::string path(self, length > 0 ? static_cast<std::size_t>(length) : 0);
-  path = path.substr(0, path.rfind('/') + 1) + std::string(command.program);
-  std::vector<std::string> texts(words.begin(), words.end());
-  texts.insert(texts.begin(), {path, std::string(command.name)});
-  std::vector<char*> arguments;
-  for (std::string& text : texts) arguments.push_back(text.data());
-  arguments.push_back(nullptr);
-  ::execv(path.c_str(), arguments.data());
-  return {Code::unavailable,
-          fmt::format("{} cannot be started: {}. It is installed together with lease; install both.", path,
-                      std::strerror(errno))};
+  std::vector<std::string> texts = {std::string(command.name)};
+  texts.insert(texts.end(), words.begin(), words.end());
+  return {Code::unavailable, fmt::format("{}. It is installed together with lease; install both.",
+                                         become_program_beside(command.program, std::move(texts)))};
 }
 
 int run(Words words) {

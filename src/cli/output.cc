@@ -13,6 +13,9 @@ std::string with_colour(Paint paint, std::string_view text) {
   return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<std::size_t>(paint)], text);
 }
 
+// What a Progress may have left on this line.
+std::string_view wiped(const OutputOptions& options) { return options.terminal_err ? "\r\x1b[K" : ""; }
+
 }  // namespace
 
 void write_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
@@ -27,12 +30,12 @@ void Output::document(const boost::json::object& object) const {
 }
 
 void Output::note(std::string_view text) const {
-  if (!options_.quiet && !options_.json) write_error(fmt::format("lease: {}\n", text));
+  if (!options_.quiet && !options_.json) write_error(fmt::format("{}lease: {}\n", wiped(options_), text));
 }
 
 void Output::complain(std::string_view text) const {
-  write_error(
-      fmt::format("{} {}\n", options_.colour_err ? with_colour(Paint::red, "lease:") : "lease:", text));
+  write_error(fmt::format("{}{} {}\n", wiped(options_),
+                          options_.colour_err ? with_colour(Paint::red, "lease:") : "lease:", text));
 }
 
 std::string Output::painted(Paint paint, std::string_view text) const {

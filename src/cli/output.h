@@ -15,6 +15,7 @@ struct OutputOptions {
   bool verbose = false;
   bool colour_out = false;
   bool colour_err = false;
+  bool terminal_err = false;  // Where a line can be written anew.
 };
 
 class Output {
@@ -24,7 +25,8 @@ class Output {
   bool json() const { return options_.json; }
   bool quiet() const { return options_.quiet; }
   bool verbose() const { return options_.verbose; }
-  bool colours() const { return options_.colour_out; }
+  // Whether somebody looks on who would want to know how it goes.
+  bool shows_progress() const { return options_.terminal_err && !quiet() && !json(); }
 
   // The answer, as text with its line ends. Nothing with --quiet.
   void print(std::string_view text) const;

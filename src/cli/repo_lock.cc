@@ -9,6 +9,7 @@
 
 #include "cli/call.h"
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "run/child_process.h"
 #include "util/duration_text.h"
 #include "util/path_text.h"
@@ -73,7 +74,9 @@ Result<int> show_status(const RepoLock& lock, const std::string& repo_id, const 
 }
 
 // Asks until the lock is ours or the time to wait is over.
-Result<RepoLockAnswer> lock_within(const RepoLock& lock, const Asked& asked) {
+Result<RepoLockAnswer> lock_within(const RepoLock& lock, const Asked& asked, const Output& out) {
+  const Progress progress(
+      out, [&] { return fmt::format("Waiting for the lock of {}", in_sentence(asked.repo_id)); });
   const auto deadline = std::chrono::steady_clock::now() + std::min(asked.wait, kWaitMax);
   for (;;) {
     auto answer = lock.lock(asked.repo_id, asked.cmd);
@@ -164,7 +167,7 @@ Result<int> run(Call& call) {
       .wait = *wait,
       .command = arguments.command()};
   if (status) return show_status(lock, asked.repo_id, call.out());
-  auto answer = lock_within(lock, asked);
+  auto answer = lock_within(lock, asked, call.out());
   if (!answer) return fail(answer.error());
   if (const auto* locked = std::get_if<Locked>(&*answer)) return refuse(*locked, asked, call.out());
   return run_under(std::get<RepoLockGuard>(*answer), asked.command);

@@ -7,14 +7,15 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "cli/acquiring.h"
 #include "cli/answers.h"
 #include "cli/commands.h"
 #include "cli/end_signals.h"
+#include "cli/progress.h"
 #include "cli/render_text.h"
 #include "cli/run_marks.h"
 #include "env/machine.h"
@@ -23,11 +24,12 @@
 #include "leasehold/keeper.h"
 #include "open/credentials.h"
 #include "run/child_process.h"
+#include "util/unique.h"
 
 namespace leasehold {
 namespace {
 
-// Which leases that the command runs under are over; readable as soon as one is.
+// Which leases that the command runs under are over, and why if that is known; readable as soon as one is.
 class LostFlag {
  public:
   LostFlag() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -35,15 +37,15 @@ class LostFlag {
   LostFlag& operator=(const LostFlag&) = delete;
   ~LostFlag() { ::close(descriptor_); }
 
-  void raise(const LeaseId& lease) {
+  void raise(const LeaseId& lease, const std::string& why) {
     {
       const std::lock_guard lock(mutex_);
-      leases_.insert(lease);
+      leases_.emplace(lease, why);
     }
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = ::write(descriptor_, &one, sizeof one);
   }
-  std::set<LeaseId> leases() const {
+  std::map<LeaseId, std::string> leases() const {
     std::uint64_t count = 0;
     [[maybe_unused]] const ssize_t drained = ::read(descriptor_, &count, sizeof count);
     const std::lock_guard lock(mutex_);
@@ -54,7 +56,7 @@ class LostFlag {
  private:
   int descriptor_;
   mutable std::mutex mutex_;  // Guards what follows.
-  std::set<LeaseId> leases_;
+  std::map<LeaseId, std::string> leases_;
 };
 
 // How it came to an end that nobody here brought about.
@@ -72,8 +74,13 @@ class TakenWatch {
           std::condition_variable_any stopped;
           std::unique_lock lock(mutex);
           while (!stopped.wait_for(lock, stop, kLookEvery, [&] { return stop.stop_requested(); })) {
+            // One look at all; only for those that are missing there is more to ask.
+            const Owner& owner = leases.front().holder.owner;
+            const auto held = client->leases({.agent_id = owner.agent_id, .session_id = owner.session_id});
+            if (!held) continue;
             for (const Lease& lease : leases) {
-              if (const auto now = client->lease(lease.id); now && is_taken(*now)) lost.raise(lease.id);
+              if (contains(*held, lease.id, &Lease::id)) continue;
+              if (const auto now = client->lease(lease.id); now && is_taken(*now)) lost.raise(lease.id, {});
             }
           }
         }) {}
@@ -127,18 +134,25 @@ std::string named(const std::vector<Lease>& lost, std::string_view one, std::str
                      lost.size() == 1 ? one : several);
 }
 
-// Who took it, and why, as far as history tells.
-void tell_how(Call& call, Client& client, const std::vector<Lease>& lost) {
+// Who took it, and why, as far as history tells; else why it could not be kept.
+void tell_how(Call& call, Client& client, const std::vector<Lease>& lost,
+              const std::map<LeaseId, std::string>& reasons) {
   constexpr std::size_t kLatest = 10;
   for (const Lease& lease : lost) {
-    const auto events = client.history({.lease_id = lease.id, .limit = kLatest});
-    if (!events) continue;
-    const auto end = std::ranges::find_if(events->rbegin(), events->rend(), [](const Event& event) {
-      return event.status_after && *event.status_after != Status::active;
+    const auto events =
+        client.history({.lease_id = lease.id, .limit = kLatest}).value_or(std::vector<Event>());
+    const auto end = std::ranges::find_if(events.rbegin(), events.rend(), [](const Event& event) {
+      return event.status_before == Status::active && event.status_after != Status::active;
     });
-    if (end == events->rend()) continue;
-    call.out().complain(
-        notice_text({.cause = end->cause, .path = end->path, .actor = end->actor, .reason = end->reason}));
+    if (end != events.rend()) {
+      call.out().complain(notice_text({.cause = end->cause,
+                                       .path = end->path,
+                                       .subtree = end->subtree,
+                                       .actor = end->actor,
+                                       .reason = end->reason}));
+    } else if (const auto why = reasons.find(lease.id); why != reasons.end() && !why->second.empty()) {
+      call.out().complain(why->second);
+    }
   }
 }
 
@@ -153,11 +167,28 @@ void hand_over(Client& client, const RunMarks& marks, const Caller& caller) {
   }
 }
 
+// What the command leased by itself is of a session that nobody can name again. What hangs on a process of
+// its own, such as another lease run, goes on.
+void release_session(Call& call, const Caller& caller) {
+  OpenWorkspace& workspace = **call.workspace();
+  const Owner& owner = caller.holder.owner;
+  const auto left = workspace.client()->leases({.agent_id = owner.agent_id, .session_id = owner.session_id});
+  if (!left) return call.out().complain(left.error().message);
+  Selection which;
+  for (const Lease& lease : *left) {
+    const auto& process = lease.holder.process;
+    if (!process || process == workspace.caller_process()) which.ids.push_back(lease.id);
+  }
+  if (which.ids.empty()) return;
+  const auto done = workspace.client()->release({.caller = caller, .which = which});
+  if (!done) call.out().complain(done.error().message);
+}
+
 int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted, const Owner& owner,
               RunMarks& marks) {
   std::vector<Lease> gone;
   const auto is_lost = [&] {
-    const std::set<LeaseId> over = lost.leases();
+    const auto over = lost.leases();
     for (const Lease& lease : granted.leases) {
       if (over.contains(lease.id) || !keeper.is_valid(lease.id)) gone.push_back(lease);
     }
@@ -171,12 +202,14 @@ int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted
                                   .variables = variables_for(granted, owner),
                                   .is_lost = is_lost,
                                   .wake = lost.descriptor()});
+  Client& client = *(*call.workspace())->client();
+  tell_how(call, client, gone, lost.leases());  // Before what is left is released, which is no reason.
   if (const std::vector<Lease> taken = release_all(call, keeper, marks); gone.empty() && !taken.empty()) {
     gone = taken;
     call.out().complain(
         named(gone, "ran under was lost before it ended.", "ran under were lost before it ended."));
+    tell_how(call, client, gone, {});
   }
-  tell_how(call, *(*call.workspace())->client(), gone);
   if (!end.not_started.empty()) call.out().complain(end.not_started);
   return gone.empty() ? end.exit_status : info(Code::lost).exit_code;
 }
@@ -203,7 +236,8 @@ Result<int> run(Call& call) {
   const auto workspace = call.workspace();
   // Two shells of one user are two, as with flock. Whoever has a name or a session is one in all that it
   // starts.
-  if (call.identity().is_user && holder.owner.session_id.empty()) {
+  const bool is_own_session = call.identity().is_user && holder.owner.session_id.empty();
+  if (is_own_session) {
     holder.owner.session_id =
         fmt::format("run-{}-{}", ::getpid(), std::chrono::steady_clock::now().time_since_epoch().count());
   }
@@ -216,11 +250,15 @@ Result<int> run(Call& call) {
   std::optional<EndSignals> signals(std::in_place);
   const auto on_event = [&](const KeeperEvent& event) {
     const bool is_over = event.type == KeeperEventType::expired || event.type == KeeperEventType::lost;
-    if (is_over && event.lease) lost.raise(event.lease->id);
+    if (is_over && event.lease) lost.raise(event.lease->id, event.error ? event.error->message : "");
   };
-  auto keeper = Keeper::start((*workspace)->client(), request->caller, {.on_event = on_event});
+  auto keeper =
+      Keeper::start((*workspace)->client(), request->caller, {.on_event = on_event, .recovers = false});
   if (!keeper) return fail(keeper.error());
+  std::optional<Progress> progress(std::in_place, call.out(),
+                                   [&] { return waiting_for(*(*workspace)->client(), *request); });
   const auto answered = (*keeper)->acquire(*request, signals->descriptor());
+  progress.reset();
   signals.reset();
   if (!answered) return fail(answered.error());
   const auto* granted = std::get_if<Granted>(&answered->decision);
@@ -233,6 +271,7 @@ Result<int> run(Call& call) {
   const int status = run_under(call, **keeper, lost, *granted, holder.owner, marks);
   (*keeper)->stop();
   hand_over(*(*workspace)->client(), marks, request->caller);
+  if (is_own_session && !keeps) release_session(call, request->caller);
   return status;
 }
 

@@ -8,6 +8,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <filesystem>
+
+#include "util/descriptor.h"
 
 namespace leasehold {
 namespace {
@@ -22,10 +26,23 @@ std::string folder_of_marks() {
   return is_ours ? folder : "";
 }
 
+// Removes the marks that killed processes left. One that was just made may not be locked yet.
+void remove_leftovers(const std::string& folder) {
+  constexpr auto kOld = std::chrono::minutes(1);
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const auto age = std::filesystem::file_time_type::clock::now() - entry.last_write_time(ignored);
+    if (age < kOld || !entry.path().filename().string().starts_with("run-")) continue;
+    const Descriptor mark(::open(entry.path().c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    if (mark.is_open() && ::flock(mark.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
+  }
+}
+
 }  // namespace
 
 RunMarks::RunMarks(std::span<const Lease> leases, std::span<const LeaseId> brought) {
   const std::string folder = folder_of_marks();
+  if (!folder.empty()) remove_leftovers(folder);
   for (const Lease& lease : leases) {
     const bool is_new = std::ranges::find(brought, lease.id) != brought.end();
     Mark mark = {.lease = lease.id, .path = fmt::format("{}/run-{}", folder, lease.id.text)};

@@ -26,7 +26,7 @@ struct Keeper::Shared {
       : client(std::move(its_client)),
         caller(std::move(its_caller)),
         options(std::move(its_options)),
-        state(caller, random) {}
+        state(caller, random, options.recovers) {}
 
   const std::shared_ptr<Client> client;
   const Caller caller;

@@ -153,7 +153,7 @@ void KeeperState::refused(Kept& kept, const Outcome& outcome, const std::vector<
 }
 
 void KeeperState::over(Kept& kept, EndCause cause, const Error& error) {
-  const bool goes = !comes_back(cause);
+  const bool goes = !recovers_ || !comes_back(cause);
   if (goes || kept.told != Told::over) tell(KeeperEventType::lost, kept, error, cause);
   if (goes || is_superseded(kept.lease)) {
     drop(LeaseId(kept.lease.id));

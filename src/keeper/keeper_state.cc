@@ -21,7 +21,8 @@ WantedPath wanted(const Lease& lease) {
 
 }  // namespace
 
-KeeperState::KeeperState(Caller caller, Random& random) : caller_(std::move(caller)), random_(random) {}
+KeeperState::KeeperState(Caller caller, Random& random, bool recovers)
+    : caller_(std::move(caller)), recovers_(recovers), random_(random) {}
 
 // --- What is kept
 

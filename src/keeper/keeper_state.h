@@ -51,7 +51,8 @@ using Step = std::variant<Wait, RenewCall, LookCall, AcquireCall, ReleaseCall>;
 
 class KeeperState {
  public:
-  KeeperState(Caller caller, Random& random);
+  // `recovers` as in KeeperOptions.
+  KeeperState(Caller caller, Random& random, bool recovers = true);
 
   // As in Keeper.
   void add(const AcquireRequest& request, const Granted& granted, std::optional<LocalTime> asked_at,
@@ -131,6 +132,7 @@ class KeeperState {
   void pass_on(const std::vector<Notice>& notices);
 
   const Caller caller_;
+  const bool recovers_;
   Random& random_;
   Leases leases_;
   std::map<std::string, std::set<LeaseId>> by_path_;

@@ -420,6 +420,18 @@ TEST(Outage, LosesNothingIfTheStoreStillHasTheLease) {
   EXPECT_EQ(story.events.front().previous, lease_id(1));
 }
 
+TEST(Outage, IsFollowedByNothingForWhoBeginsAnew) {
+  Story story(false);
+  story.add({make_lease(1, "/src")});
+  sit_out_an_outage(story);
+  story.told();
+
+  ASSERT_TRUE(story.refuse_renewal(Code::lost, {notice_of(make_lease(1, "/src"), EndCause::expired)}));
+
+  EXPECT_FALSE(story.next<AcquireCall>());
+  EXPECT_TRUE(story.state.kept().empty());
+}
+
 TEST(Outage, IsFollowedByTheSameRequestAgain) {
   Story story;
   Lease folder = make_lease(1, "/src");

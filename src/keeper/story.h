@@ -27,8 +27,10 @@ struct Story {
     return caller;
   }
 
+  explicit Story(bool recovers = true) : state(as_ann(), random, recovers) {}
+
   FixedRandom random;
-  KeeperState state{as_ann(), random};
+  KeeperState state;
   LocalTime now = kStart;
 
   // The store's clock, if both run alike.

@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "scene.h"
+#include "support/redis_server.h"
 
 namespace leasehold {
 namespace {
@@ -56,6 +58,23 @@ TEST_F(Acquire, NamesTheVeryCommandThatWouldWait) {
             "lease acquire --wait 5m --json src/a.ts");
 }
 
+TEST_F(Acquire, DoesNotRepeatAPasswordNorAWaitThatTheProfileHas) {
+  const RedisServer server;
+  ASSERT_EQ(server.call({"ACL", "SETUSER", "agent", "on", ">secret", "~*", "&*", "+@all"}), "OK");
+  const std::string store = fmt::format("redis://agent:secret@127.0.0.1:{}", server.port());
+  ASSERT_EQ(as("ann", {"acquire", "x", "--store", store}).exit, 0);
+
+  const Ran refused = as("bob", {"acquire", "x", "--store", store});
+  EXPECT_TRUE(contains(refused.err, "lease acquire --wait 5m x --store 'redis://agent:***@127.0.0.1"))
+      << refused.err;
+  EXPECT_FALSE(contains(refused.err, "secret")) << refused.err;
+
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  const Ran waited = as("bob", {"acquire", "src/a.ts", "--profile", "job", "--set", "wait_max=20ms"});
+  EXPECT_EQ(waited.exit, kTimeout) << waited.err;
+  EXPECT_TRUE(contains(waited.err, "To wait for it: lease acquire src/a.ts --profile job")) << waited.err;
+}
+
 TEST_F(Acquire, ExitsWithTheStatusChosenForConflicts) {
   ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
 
@@ -83,6 +102,49 @@ TEST_F(Acquire, GoesOnAsSoonAsTheHolderReleases) {
 
   const Ran granted = bob.wait();
   EXPECT_EQ(granted.exit, 0) << granted.err;
+}
+
+TEST_F(Acquire, IsTakenOverByWhoAsksAgainForAKilledOne) {
+  const std::vector<std::string> asks = {"acquire", "src/a.ts", "--wait", "2m", "--idempotency-key", "k"};
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  StartedLease killed = started("bob", asks);
+  ASSERT_TRUE(eventually([&] { return waits("bob"); }));
+  killed.signal(SIGKILL);
+  (void)killed.wait();
+
+  StartedLease again = started("bob", asks);
+  ASSERT_TRUE(eventually([&] { return waits("bob"); }));
+  ASSERT_EQ(as("ann", {"release", "src/a.ts"}).exit, 0);
+
+  const Ran granted = again.wait();
+  EXPECT_EQ(granted.exit, 0) << granted.err;
+}
+
+TEST_F(Acquire, IsSeenToWaitOnTheBoard) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  StartedLease bob = started("bob", {"acquire", "src/a.ts", "--wait", "2m"});
+  ASSERT_TRUE(eventually([&] { return waits("bob"); }));
+
+  const auto rows = json("ann", {"status", "src/a.ts"}).at("leases").as_array();
+  ASSERT_EQ(rows.size(), 2);
+  const auto& waiter = rows[0].at("agent_id") == "bob" ? rows[0] : rows[1];
+  EXPECT_EQ(waiter.at("verdict").at("liveness"), "alive") << waiter;
+  EXPECT_TRUE(waiter.at("acquired_at").is_null()) << waiter;
+}
+
+TEST_F(Acquire, SaysAtATerminalWhatItWaitsFor) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  auto variables = environment("bob");
+  variables.push_back("TERM=xterm");
+  const auto waits_with = [&](const std::string& option) {
+    const std::string command = fmt::format("{} acquire src/a.ts --wait 1500ms {}", LEASE_BINARY, option);
+    StartedProgram at_terminal({"/usr/bin/script", "-qec", command, "/dev/null"}, variables, root());
+    return at_terminal.wait().out;
+  };
+
+  const std::string shown = waits_with("");
+  EXPECT_TRUE(contains(shown, "Waiting for /src/a.ts, held by ann (1s)\r\x1b[K")) << shown;
+  EXPECT_FALSE(contains(waits_with("-q"), "Waiting"));
 }
 
 TEST_F(Acquire, GivesItsPlaceUpWhenInterrupted) {

@@ -85,6 +85,18 @@ TEST_F(Gate, SaysInJsonThatATreeIsNotManaged) {
   EXPECT_EQ(rmdir(folder.c_str()), 0);
 }
 
+TEST_F(Gate, AWriteThatCannotBeCheckedIsStoppedUnlessTheSettingSaysOtherwise) {
+  const std::vector<std::string> unanswered = {"gate", "docs/x.md", "--store", "redis://127.0.0.1:1"};
+  EXPECT_EQ(as("ann", unanswered).exit, 69);
+
+  configure("gate_fail_open = true\n");
+
+  const Ran passed = as("ann", unanswered);
+  EXPECT_EQ(passed.exit, 0) << passed.err;
+  EXPECT_TRUE(contains(passed.err, "was not checked (gate_fail_open)")) << passed.err;
+  EXPECT_EQ(as("ann", {"gate", ""}).exit, 64) << "a wrong call is none of that";
+}
+
 TEST_F(Gate, DeniesOnceThenHaltsUntilInstructed) {
   ASSERT_EQ(as("ann", {"gate", "docs/x.md"}).exit, 0);
   const auto denied = json("bob", {"gate", "docs/x.md"});
@@ -96,7 +108,12 @@ TEST_F(Gate, DeniesOnceThenHaltsUntilInstructed) {
   sleep(1);
 
   ASSERT_TRUE(eventually([&] { return as("bob", {"gate", "docs/x.md"}).exit == kHalted; }));
-  EXPECT_TRUE(contains(as("olga", {"blockers"}).out, "bob"));
+  const std::string history = as("olga", {"history", "docs/x.md"}).out;
+  for (const char* part :
+       {"/docs/x.md is held by ann", "last heard of", "first denied", "interval 1s", "blocker"})
+    EXPECT_TRUE(contains(history, part)) << part << " is not in " << history;
+  const std::string blockers = as("olga", {"blockers"}).out;
+  EXPECT_TRUE(contains(blockers, "bob") && contains(blockers, "interval 1s")) << blockers;
   const Ran own = as("bob", {"blockers", "resolve", blocker(), "force", "--reason", "I want it"});
   EXPECT_EQ(own.exit, 77) << own.err;
   EXPECT_EQ(as("olga", {"blockers", "resolve", blocker(), "force", "--reason", "now"}).exit, 0);

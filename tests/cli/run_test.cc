@@ -136,6 +136,37 @@ TEST_F(RunCommand, EndsTheCommandWhoseLeaseIsLost) {
   EXPECT_EQ(as("bob", {"ls"}).out, "/src/b.ts\texclusive\tbob\n");
 }
 
+TEST_F(RunCommand, DoesNotTakeAgainWhatItLost) {
+  StartedLease run = started("ann", {"run", "--ttl", "300ms", "src/b.ts", "--", "sh", "-c",
+                                     "touch ready; while :; do sleep 0.01; done"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/ready"); }));
+
+  run.signal(SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return as("bob", {"ls"}).out.empty(); }));
+  run.signal(SIGCONT);
+
+  EXPECT_EQ(run.wait().exit, kLost);
+  const std::string history = as("bob", {"history", "src/b.ts"}).out;
+  EXPECT_EQ(history.find("acquired"), history.rfind("acquired")) << history;
+}
+
+TEST_F(RunCommand, LeavesItsOwnersOtherLeasesAlone) {
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+
+  ASSERT_EQ(as("ann", {"run", "--ttl", "300ms", "src/b.ts", "--", "sleep", "1"}).exit, 0);
+
+  EXPECT_EQ(as("bob", {"acquire", "docs/x.md"}).exit, 75);
+}
+
+TEST_F(RunCommand, GivesBackWhatItsCommandLeasedForNobodyElse) {
+  const std::vector<std::string> nobody = {"HOME=" + root(), "USER=ann", "LEASE=" LEASE_BINARY};
+  const Ran ran = run_lease({"run", "src/b.ts", "--", "sh", "-c", "$LEASE acquire docs/x.md"},
+                            {.environment = nobody, .out = {}, .cwd = root(), .in = {}});
+
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_EQ(as("ann", {"ls"}).out, "");
+}
+
 TEST_F(RunCommand, EndsTheCommandWhoseLeaseAnOperatorTook) {
   StartedLease run = started("ann", {"run", "src/b.ts", "--", "sh", "-c", "touch ready; exec sleep 600"});
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/ready"); }));

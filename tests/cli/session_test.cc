@@ -47,6 +47,15 @@ TEST_F(Session, TellsInJsonWhatBecameOfEachPath) {
   EXPECT_TRUE(answer.at("invalid").as_array().empty());
 }
 
+TEST_F(Session, DoesNotGetBackWhatAnOperatorTookOrItsAgentHandedOver) {
+  ASSERT_EQ(in("s1", {"acquire", "docs/x.md", "src/b.ts", "--no-pairs"}).exit, 0);
+  ASSERT_EQ(as("olga", {"force-release", "docs/x.md", "--reason", "release"}).exit, 0);
+  ASSERT_EQ(as("olga", {"transfer", "src/b.ts", "--operator", "--to", "bob", "--to-session", "s-bob"}).exit,
+            0);
+
+  EXPECT_EQ(in("s1", {"session", "show", "s1"}).out, "");
+}
+
 TEST_F(Session, HasNothingToRestoreOnceAllIsGivenBack) {
   ASSERT_EQ(in("s1", {"acquire", "docs/x.md"}).exit, 0);
   ASSERT_EQ(in("s1", {"release", "docs/x.md"}).exit, 0);
