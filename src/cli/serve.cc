@@ -48,9 +48,10 @@ const Command kServe = {
     .description =
         "Answers the HTTP API (docs/api.md) on a Unix socket, TCP or both, on the workspace's embedded store "
         "or on "
-        "the one that --store names. What it has answered survives a power cut. On a Unix socket whoever has "
-        "the "
-        "same user is let in; over TCP a token (lease token create) or a certificate is needed.\n\n"
+        "the one that --store names. What it has answered survives a power cut: after a reboot leases of "
+        "other "
+        "machines go on for their TTL. On a Unix socket whoever has the same user is let in; over TCP a "
+        "token (lease token create) or a certificate is needed.\n\n"
         "Takes sockets from systemd, tells it when it is ready, and stops on SIGTERM when what was begun is "
         "answered. SIGHUP has it read tokens and certificates again.",
     .uses = Uses::workspace,

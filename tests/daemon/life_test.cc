@@ -6,6 +6,9 @@
 #include <thread>
 
 #include "daemon_scene.h"
+#include "env/machine.h"
+#include "env/processes.h"
+#include "support/raw_sqlite.h"
 
 namespace leasehold {
 namespace {
@@ -274,6 +277,37 @@ TEST_F(DaemonLife, AStoreThatKeptWhatItHadGrantsAtOnce) {
 
   EXPECT_EQ(acquire("bob", "/b").status, 201);
   EXPECT_EQ(acquire("bob", "/a").status, 409);
+}
+
+// A process on this machine does not come back; whoever holds something elsewhere goes on.
+TEST_F(DaemonLife, AfterARebootLeasesOfOtherMachinesHaveTheirWholeTermAgain) {
+  const Process here = own_process(read_machine()).value();
+  const std::string process = R"(,"process":{"machine_id":")" + here.machine_id + R"(","boot_id":")" +
+                              here.boot_id + R"(","pid_namespace":)" + std::to_string(here.pid_namespace) +
+                              R"(,"pid":)" + std::to_string(here.pid) + R"(,"start_time":)" +
+                              std::to_string(here.start_time) + "}";
+  ASSERT_EQ(as("embedded", {"acquire", "docs/x.md"}).exit, 0);
+  serve({"--open-to-loopback"}, true);
+  const Reply granted = Line(port()).ask(
+      "POST", "/v1/leases", R"({"agent_id":"far","session_id":"s","paths":["/far"],"ttl_ms":3600000})");
+  ASSERT_EQ(granted.status, 201) << granted;
+  ASSERT_EQ(Line(port()).ask("POST", "/lfs/art/locks", R"({"path":"logo.psd"})").status, 201);
+  ASSERT_EQ(acquire("near", "/near", process).status, 201);
+  ASSERT_NE(id_of(acquire("away", "/away", R"(,"process":{"machine_id":"m","boot_id":"b","pid":1})")), "");
+  kill_it();
+  ASSERT_EQ(run_sql(root() + "/.leasehold/leases.db", "UPDATE store SET boot_id = 'the one before'"), "");
+
+  serve();
+
+  EXPECT_EQ(acquire("bob", "/far").status, 409);
+  EXPECT_EQ(acquire("bob", "/away").status, 409);
+  EXPECT_EQ(acquire("bob", "/near").status, 201);
+  EXPECT_EQ(as("bob", {"acquire", "docs/x.md"}).exit, 0);
+  EXPECT_EQ(ask("GET", "/lfs/art/locks").json().at("locks").as_array().size(), 1U);
+  const Reply renewed = ask("POST", "/v1/leases/" + id_of(granted) + "/renew",
+                            R"({"agent_id":"far","session_id":"s","ttl_ms":3600000})");
+  EXPECT_EQ(renewed.status, 200) << renewed;
+  EXPECT_TRUE(contains(ask("GET", "/v1/history?path=/far").body, "the machine of the store was restarted"));
 }
 
 TEST_F(DaemonLife, TheCommandLineWorksOverIt) {

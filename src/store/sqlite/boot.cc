@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "store/sqlite/rows.h"
 
 namespace leasehold::sqlite {
@@ -23,19 +25,74 @@ void begin_store(Connection& connection, const Boot& boot, const StoreClock& clo
       .run();
 }
 
-// An earlier boot's moments, as people's clocks order them, but none after this boot began: whoever lived
-// then is gone. (Moments near the end of time would overflow; they are cut first.)
-void rebase(Connection& connection, const Boot& boot, const StoreClock& clock, std::int64_t shift) {
+// The last moment of the boot that is over that anybody noted; it lasted at least until then.
+std::int64_t last_moment(Connection& connection) {
+  Query row = connection.query(
+      "SELECT event_ns FROM lease_history WHERE id > (SELECT printf('%016d', boot_sequence) FROM store)"
+      " ORDER BY id DESC LIMIT 1");
+  return row.step() ? std::max<std::int64_t>(row.integer(), 0) : 0;
+}
+
+// Of an earlier boot, and yet somebody may rely on it: a daemon granted it, so no power cut took it, and its
+// holder is no process of the machine that went down. ?2: the boot's last moment, ?3: its id, ?4: the
+// machine.
+#define LIVES_ON                                        \
+  "(status = 'active' AND durable AND deadline_ns > ?2" \
+  " AND (pid IS NULL OR (boot_id IS NOT ?3 AND machine_id IS NOT ?4)))"
+#define PAST_MOMENTS                                                              \
+  "created_ns = min(created_ns + ?1, 0), acquired_ns = min(acquired_ns + ?1, 0)," \
+  " heartbeat_ns = min(heartbeat_ns + ?1, 0), updated_ns = min(updated_ns + ?1, 0), "
+
+// Leases that live on have all their time before them again: how much of it was over is not known. (What is
+// until released stays so; that no other can be so long is what the number says.)
+void rebase_leases(Connection& connection, const Boot& old, const StoreClock& clock, std::int64_t shift) {
+  const std::int64_t last = last_moment(connection);
+  connection
+      .query("UPDATE leases SET " PAST_MOMENTS
+             " expires_ns = min(min(expires_ns, 4000000000000000000) + ?1, 0),"
+             " idle_ns = min(min(idle_ns, 4000000000000000000) + ?1, 0),"
+             " recalled_ns = min(min(recalled_ns, 4000000000000000000) + ?1, 0),"
+             " deadline_ns = min(min(deadline_ns, 4000000000000000000) + ?1, 0) WHERE NOT " LIVES_ON)
+      .bind_all(shift, last, old.boot_id, old.machine_id)
+      .run();
+  connection
+      .query("UPDATE leases SET " PAST_MOMENTS
+             " expires_ns = iif(ttl_ms > 9000000000000, 9223372036854775807, ?5 + ttl_ms * 1000000),"
+             " expires_at = ?6 + ttl_seconds,"
+             " idle_ns = ?5 + idle_ns - updated_ns,"
+             " recalled_ns = ?5 + recalled_ns - updated_ns WHERE " LIVES_ON)
+      .bind_all(shift, last, old.boot_id, old.machine_id, to_column(clock.now()),
+                to_column(clock.wall()) / 1'000'000)
+      .run();
+}
+
+// Of the leases that live on. Returns how many there are.
+std::int64_t record_grace(Connection& connection, const StoreClock& clock) {
   connection
       .query(
-          "UPDATE leases SET created_ns = min(created_ns + ?1, 0), acquired_ns = min(acquired_ns + ?1, 0),"
-          " expires_ns = min(min(expires_ns, 4000000000000000000) + ?1, 0),"
-          " heartbeat_ns = min(heartbeat_ns + ?1, 0), updated_ns = min(updated_ns + ?1, 0),"
-          " idle_ns = min(min(idle_ns, 4000000000000000000) + ?1, 0),"
-          " recalled_ns = min(min(recalled_ns, 4000000000000000000) + ?1, 0),"
-          " deadline_ns = min(min(deadline_ns, 4000000000000000000) + ?1, 0)")
-      .bind(shift)
+          "UPDATE leases SET deadline_ns = min(expires_ns, coalesce(idle_ns, expires_ns),"
+          " coalesce(recalled_ns, expires_ns)) WHERE status = 'active' AND expires_ns > 0")
       .run();
+  connection
+      .query(
+          "INSERT INTO lease_history (id, workspace, event_type, lease_id, group_id, agent_id, session_id,"
+          " pr_id, file_path, subtree, mode, token, status_before, status_after, renewal_count, event_at,"
+          " event_ns, event_us, reason, trace)"
+          " SELECT printf('%016d', (SELECT last_sequence FROM store) + row_number() OVER (ORDER BY id)),"
+          " workspace, 'renewed', id, group_id, agent_id, session_id, pr_id, file_path, subtree, mode, token,"
+          " status, status, renewal_count, ?2 / 1000000, ?1, ?2, 'the machine of the store was restarted',"
+          " trace FROM leases WHERE status = 'active' AND expires_ns > 0")
+      .bind_all(to_column(clock.now()), to_column(clock.wall()))
+      .run();
+  return connection.changes();
+}
+
+// An earlier boot's moments, as people's clocks order them, but none after this boot began: who lived on this
+// machine then is gone. (Moments near the end of time would overflow; they are cut first.)
+void rebase(Connection& connection, const Boot& old, const Boot& boot, const StoreClock& clock,
+            std::int64_t shift) {
+  rebase_leases(connection, old, clock, shift);
+  const std::int64_t recorded = record_grace(connection, clock);
   connection
       .query(
           "UPDATE tickets SET arrival_ns = min(arrival_ns + ?1, 0), order_ns = min(order_ns + ?1, 0),"
@@ -57,8 +114,9 @@ void rebase(Connection& connection, const Boot& boot, const StoreClock& clock, s
   connection.query("UPDATE answers SET drop_ns = min(drop_ns, 4000000000000000000) + ?1").bind(shift).run();
   connection
       .query(
-          "UPDATE store SET machine_id = ?, boot_id = ?, wall_offset_ns = ?, boot_sequence = last_sequence")
-      .bind_all(boot.machine_id, boot.boot_id, wall_offset(clock))
+          "UPDATE store SET machine_id = ?, boot_id = ?, wall_offset_ns = ?, boot_sequence = last_sequence,"
+          " last_sequence = last_sequence + ?")
+      .bind_all(boot.machine_id, boot.boot_id, wall_offset(clock), recorded)
       .run();
 }
 
@@ -70,35 +128,34 @@ bool is_current(Connection& connection, const Boot& boot) {
 }
 
 Result<void> enter_boot(Connection& connection, const Boot& boot, const StoreClock& clock) {
-  std::string machine_id;
-  std::string boot_id;
+  Boot old;
   std::int64_t offset = 0;
   bool is_new = true;
   {
     Query row = connection.query("SELECT machine_id, boot_id, wall_offset_ns FROM store");
     if (row.step()) {
       is_new = false;
-      machine_id = row.text();
-      boot_id = row.text();
+      old.machine_id = row.text();
+      old.boot_id = row.text();
       offset = row.integer();
     }
   }
   // Containers on one kernel share its boot id, whatever machine ids they were given.
-  if (!is_new && boot_id == boot.boot_id) return {};
-  if (!is_new && machine_id != boot.machine_id) {
+  if (!is_new && old.boot_id == boot.boot_id) return {};
+  if (!is_new && old.machine_id != boot.machine_id) {
     return fail(
         Code::config_error,
         fmt::format(
             "{} belongs to another machine ({}), and its leases mean nothing on this one. To share "
             "leases between machines, run lease serve on one and name it with LEASE_STORE; if this is "
             "a copy, delete it.",
-            connection.path(), machine_id.empty() ? "one without an id" : machine_id));
+            connection.path(), old.machine_id.empty() ? "one without an id" : old.machine_id));
   }
   connection.execute("BEGIN IMMEDIATE");
   if (is_new) {
     begin_store(connection, boot, clock);
   } else {
-    rebase(connection, boot, clock, offset - wall_offset(clock));
+    rebase(connection, old, boot, clock, offset - wall_offset(clock));
   }
   connection.execute("COMMIT");
   return {};

@@ -18,7 +18,9 @@ struct Boot {
 bool is_current(Connection& connection, const Boot& boot);
 
 // Makes the file's times those of `boot`: all of an earlier one are moved before this one's beginning, so
-// that nothing of it is in the way. Inside the gate. Error: config_error (the file is another machine's).
+// that nothing of it is in the way. But whom a daemon granted something and who did not live on this machine
+// may rely on it still: such a lease begins its time anew, and history says so. Inside the gate. Error:
+// config_error (the file is another machine's).
 Result<void> enter_boot(Connection& connection, const Boot& boot, const StoreClock& clock);
 
 }  // namespace leasehold::sqlite

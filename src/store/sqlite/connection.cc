@@ -231,6 +231,11 @@ void Connection::make_room() {
   if (code != SQLITE_OK && code != SQLITE_NOTFOUND) throw Failure{full_disk(path_), SQLITE_FULL};
 }
 
+void Connection::make_durable() {
+  execute("PRAGMA synchronous = FULL");
+  is_durable_ = true;
+}
+
 void Connection::commit() {
   const GatheredLog together(has_log_ ? log_file() : nullptr, gathered_);
   query("COMMIT").run();

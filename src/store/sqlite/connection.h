@@ -73,6 +73,9 @@ class Connection {
   Query query(const char* sql);
   // For what is said once: schema changes, pragmas.
   void execute(const char* sql);
+  // From now on every commit is on the disk when it is done; else only a checkpoint is.
+  void make_durable();
+  bool is_durable() const { return is_durable_; }
   // Ends a transaction that may have written.
   void commit();
 
@@ -117,6 +120,7 @@ class Connection {
   sqlite3* handle_;
   const bool is_alone_;
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
+  bool is_durable_ = false;
   bool has_log_ = false;
   int log_pages_ = 0;
   std::string gathered_;  // What commits write is put together here.

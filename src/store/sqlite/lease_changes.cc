@@ -18,7 +18,7 @@ constexpr std::size_t kMostAtOnce = 1'000;
 #define TERM                                                                                                 \
   "UPDATE OR FAIL leases SET updated_at = ?, expires_at = ?, ttl_seconds = ?, expires_ns = ?, heartbeat_ns " \
   "= ?,"                                                                                                     \
-  " updated_ns = ?, deadline_ns = ?, ttl_ms = ?, renewal_count = ?"
+  " updated_ns = ?, deadline_ns = ?, ttl_ms = ?, renewal_count = ?, durable = max(durable, ?)"
 #define OF_ONE " WHERE rowid = ?"
 #define OF_MANY " WHERE rowid IN (SELECT value FROM json_each(?))"
 #define OF_IDS " WHERE id IN (SELECT value FROM json_each(?))"
@@ -41,7 +41,7 @@ void bind(Query& query, const Ending& ending) {
 
 void bind(Query& query, const Term& term) {
   query.bind_all(term.updated_at, term.expires_at, term.ttl_seconds, term.expires_ns, term.heartbeat_ns,
-                 term.updated_ns, term.deadline_ns, term.ttl_ms, term.renewal_count);
+                 term.updated_ns, term.deadline_ns, term.ttl_ms, term.renewal_count, term.durable);
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ struct Term {
   std::int64_t deadline_ns;
   std::int64_t ttl_ms;
   std::int64_t renewal_count;
+  std::int64_t durable;  // Once it is, it stays so.
   bool operator==(const Term&) const = default;
 };
 

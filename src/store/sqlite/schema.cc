@@ -371,6 +371,8 @@ CREATE INDEX idx_leases_ended ON leases(workspace, deadline_ns)
 )"},
     {9, "009_tell_of_subtrees", "Whether a notice is of a name or of a directory and all below it",
      "ALTER TABLE notices ADD COLUMN subtree INTEGER NOT NULL DEFAULT 0;"},
+    {10, "010_mark_what_is_durable", "Which leases a power cut cannot have taken: they may outlive a reboot",
+     "ALTER TABLE leases ADD COLUMN durable INTEGER NOT NULL DEFAULT 0;"},
 };
 
 std::int64_t number(Connection& connection, const char* sql) {

@@ -172,7 +172,8 @@ TEST_F(SchemaTest, EveryStepIsRecorded) {
       "6|006_add_sessions|success|NULL|1|1\n"
       "7|007_sort_by_owner_and_workspace|success|NULL|1|1\n"
       "8|008_store_less_of_a_lease|success|NULL|1|1\n"
-      "9|009_tell_of_subtrees|success|NULL|1|1\n");
+      "9|009_tell_of_subtrees|success|NULL|1|1\n"
+      "10|010_mark_what_is_durable|success|NULL|1|1\n");
   EXPECT_EQ(sql("PRAGMA user_version; PRAGMA application_id; PRAGMA journal_mode"),
             fmt::format("{}\n{}\nwal\n", sqlite::latest_version(), sqlite::kApplicationId));
 }
@@ -421,6 +422,7 @@ TEST_F(SchemaTest, NoticesOfAFileThatFoundThemByIdAreStillTold) {
                 " file_path, token, actor, reason, at_ns, at_us, drop_ns FROM later;"
                 "CREATE INDEX idx_lease_history_age ON lease_history(workspace, event_us);"
                 "DROP TABLE later; DROP INDEX idx_lease_history_workspace; DROP INDEX idx_leases_ended;"
+                "ALTER TABLE leases DROP COLUMN durable;"
                 "DROP TABLE workspaces; DELETE FROM migrations WHERE version > 6; PRAGMA user_version = 6"),
             "");
 
@@ -460,6 +462,7 @@ TEST_F(SchemaTest, WhatWorkspacesHadIsTheirsAfterTheUpgrade) {
   ASSERT_EQ(
       sql("UPDATE leases SET workspace = (SELECT name FROM workspaces WHERE alias = workspace);"
           "UPDATE owners SET workspace = (SELECT name FROM workspaces WHERE alias = workspace);"
+          "ALTER TABLE notices DROP COLUMN subtree; ALTER TABLE leases DROP COLUMN durable;"
           "DROP TABLE workspaces; DROP INDEX idx_leases_ended; DELETE FROM migrations WHERE version > 7;"
           "PRAGMA user_version = 7"),
       "");

@@ -113,7 +113,8 @@ Result<SqliteStore::Opened> SqliteStore::try_connect(bool alone) const {
   if (!connection) return fail(connection.error());
   // A power cut ends every process of this machine, and so every lease: the last commits may go with it. Not
   // so for those who serve other machines.
-  (*connection)->execute(options_.durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  (*connection)->execute("PRAGMA synchronous = NORMAL");
+  if (options_.durable) (*connection)->make_durable();
   (*connection)
       ->execute(
           "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -64000; PRAGMA cache_spill = 32768;"

@@ -26,7 +26,7 @@ std::int64_t seconds_of(Duration duration) {
   "acquired_ns = ?23, expires_ns = ?24, heartbeat_ns = ?25, updated_ns = ?26, idle_ns = ?27, "               \
   "recalled_ns = ?28, deadline_ns = ?29, ttl_ms = ?30, renewal_count = ?31, max_renewals = ?32, "            \
   "group_id = ?33, room = ?34, reason = ?35, trace = ?36, requested = ?37, paired_with = ?38, pairs = ?39, " \
-  "rule = ?40, attended = ?41"
+  "rule = ?40, attended = ?41, durable = max(durable, ?42)"
 
 constexpr const char* kInsertLease =
     "INSERT INTO leases (id, workspace, file_path, subtree, agent_id, session_id, pr_id, created_at, "
@@ -36,10 +36,11 @@ constexpr const char* kInsertLease =
     "deadline_ns,"
     " ttl_ms, renewal_count, max_renewals, group_id, room, reason, trace, requested, paired_with, pairs, "
     "rule,"
-    " attended) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+    " attended, durable) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
+    "?18, "
     "?19, ?20,"
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, "
-    "?41) ON CONFLICT(id) DO NOTHING";
+    "?41, ?42) ON CONFLICT(id) DO NOTHING";
 constexpr const char* kUpdateLease = "UPDATE leases SET " LEASE_IDENTITY LEASE_STATE " WHERE id = ?1";
 // An update rewrites every index on a column it names, changed or not; what a lease is about seldom does
 // change. Renewals and endings name less still: LeaseChanges.
@@ -151,7 +152,8 @@ Term SqliteTransaction::term_of(const Lease& lease) const {
           .updated_ns = to_column(lease.updated_at),
           .deadline_ns = to_column(when(lease)),
           .ttl_ms = lease.ttl.count(),
-          .renewal_count = lease.renewal_count};
+          .renewal_count = lease.renewal_count,
+          .durable = connection_.is_durable()};
 }
 
 void SqliteTransaction::write(const Lease& lease, const char* sql) {
@@ -169,7 +171,7 @@ void SqliteTransaction::write(const Lease& lease, const char* sql) {
                  to_column(lease.recalled_at), to_column(when(lease)), std::int64_t{lease.ttl.count()},
                  std::int64_t{lease.renewal_count}, std::int64_t{lease.max_renewals}, lease.group_id.text,
                  lease.room, lease.reason, lease.trace, std::int64_t{lease.requested}, paired_with, pairs,
-                 lease.rule, std::int64_t{lease.attended});
+                 lease.rule, std::int64_t{lease.attended}, std::int64_t{connection_.is_durable()});
   query.run();
 }
 
