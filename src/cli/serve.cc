@@ -29,13 +29,15 @@ constexpr Example kServeExamples[] = {
 
 constexpr OptionSpec kTokenOptions[] = {
     {"--role", "ROLE", "What it may do; an agent unless said otherwise", "agent operator read-only"},
-    {"--agent", "NAME", "The only agent it may act for"},
+    {"--agent", "NAME", "The only agent it may act for; the role agent needs it, or --any-agent"},
+    {"--any-agent", {}, "Let whoever has it act as any agent: renew, release and hand over what others hold"},
     {"--expires", "DURATION", "When it is over; never unless said otherwise"},
     {"--note", "TEXT", "Whose it is; for people"},
 };
 
 constexpr Example kTokenExamples[] = {
     {"lease token create --agent ci --expires 720h --note 'nightly builds'", "prints the secret, once"},
+    {"lease token create --role read-only --note dashboard", "looks, and changes nothing"},
     {"lease token revoke 1f2e3d4c5b6a", "counts at once if the daemon gets SIGHUP, else at its next start"},
 };
 
@@ -62,7 +64,8 @@ const Command kServe = {
 
 const Command kToken = {
     .name = "token",
-    .synopsis = "create [--role ROLE] [--agent NAME] [--expires DURATION] [--note TEXT]\nlist\nrevoke ID",
+    .synopsis =
+        "create --agent NAME|--any-agent|--role ROLE [--expires DURATION] [--note TEXT]\nlist\nrevoke ID",
     .summary = "Make, list and revoke the tokens that let clients in over TCP",
     .description =
         "A token is a secret that a client of lease serve sends along. Only its hash is kept, in "
@@ -70,7 +73,9 @@ const Command kToken = {
         "LEASE_TOKEN_FILE names), so it is shown once, when it "
         "is "
         "made. An agent's token acts for that agent only; an operator's may end and move other owners' "
-        "leases.",
+        "leases. One made with --any-agent is believed whatever name it is used with: each of those who "
+        "share it can do with another's leases what their owner can. It is for groups that trust one "
+        "another.",
     .uses = Uses::nothing,
     .operands = {"VERB", "create, list or revoke", 1, 2},
     .options = kTokenOptions,

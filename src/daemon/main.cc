@@ -42,16 +42,34 @@ Result<int> serve(Call& call) {
                         .verbose = call.out().verbose()});
 }
 
+// To act for everybody is not what anybody gets by leaving something out, or by an empty name ("$UNSET").
+Result<void> check_agent(const Arguments& arguments, daemon::Role role) {
+  const auto agent = arguments.text("agent");
+  const bool any = arguments.has("any-agent");
+  if (agent == "") return fail(Code::invalid_argument, "--agent is empty. Name the agent.");
+  if (agent && any) return fail(Code::invalid_argument, "It is either --agent NAME or --any-agent.");
+  if (any && role != daemon::Role::agent) {
+    return fail(Code::invalid_argument,
+                fmt::format("--any-agent is for the role agent, and this is for the role {}.", word(role)));
+  }
+  if (role == daemon::Role::agent && !agent && !any) {
+    return fail(
+        Code::invalid_argument,
+        "Whom is it for? Name the agent: lease token create --agent NAME. One that may act as any agent, "
+        "also on what others hold, is for a group that trusts one another: lease token create --any-agent");
+  }
+  return {};
+}
+
 Result<int> create_token(Call& call) {
   const Arguments& arguments = call.arguments();
-  // Without a name it would act for any agent, which nobody asks for by an empty one ("$UNSET").
-  if (arguments.text("agent") == "")
-    return fail(Code::invalid_argument, "--agent is empty. Name the agent, or leave it out: any agent.");
+  const daemon::Role role = daemon::role_named(arguments.text("role").value_or("agent")).value();
+  if (auto named = check_agent(arguments, role); !named) return fail(named.error());
   const auto expires = arguments.duration("expires");
   if (!expires) return fail(expires.error());
   if (*expires && **expires <= Duration::zero())
     return fail(Code::invalid_argument, "--expires has to be longer than nothing, such as 90d.");
-  daemon::TokenInfo token = {.role = daemon::role_named(arguments.text("role").value_or("agent")).value(),
+  daemon::TokenInfo token = {.role = role,
                              .agent_id = arguments.text("agent").value_or(""),
                              .note = arguments.text("note").value_or(""),
                              .created_at = wall_now()};

@@ -335,7 +335,8 @@ Result<void> check_doors(const ServeOptions& options, const std::vector<Listener
     return fail(
         Code::config_error,
         fmt::format(
-            "{} would be open to everybody who can reach it. Make a token (lease token create), or "
+            "{} would be open to everybody who can reach it. Make a token (lease token create --agent NAME), "
+            "or "
             "ask for certificates (--client-ca){}.",
             listener.text,
             listener.is_loopback ? ", or let every user of this machine in (--open-to-loopback)" : ""));

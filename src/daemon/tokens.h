@@ -17,7 +17,7 @@ struct TokenInfo {
   std::string id;    // To revoke it by; no secret.
   std::string hash;  // SHA-256 of the secret, in hex. The secret has 256 random bits: no salt is needed.
   Role role = Role::agent;
-  std::string agent_id;  // The only agent it may act for; empty: any.
+  std::string agent_id;  // The only agent it may act for; empty: any (--any-agent).
   std::string note;
   WallTime created_at;
   std::optional<WallTime> expires_at;

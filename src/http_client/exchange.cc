@@ -220,10 +220,12 @@ Result<std::unique_ptr<Wire>> Server::connection(Deadline deadline) {
                             ::faccessat(AT_FDCWD, endpoint_.socket.c_str(), W_OK, AT_EACCESS) != 0 &&
                             errno == EACCES;
   if (is_forbidden)
-    return fail(Code::not_owner,
-                fmt::format("The lease server at {} is another user's, and a socket lets nobody else in. Ask "
-                            "for a token (lease token create), and use TCP: LEASE_STORE=http://HOST:PORT",
-                            in_sentence(shown_)));
+    return fail(
+        Code::not_owner,
+        fmt::format(
+            "The lease server at {} is another user's, and a socket lets nobody else in. Ask "
+            "for a token (lease token create --agent NAME), and use TCP: LEASE_STORE=http://HOST:PORT",
+            in_sentence(shown_)));
   // With TLS it may be there and speak something else.
   return fail(Code::unavailable,
               wire.error().message + (endpoint_.tls ? "" : " It is started with: lease serve"));

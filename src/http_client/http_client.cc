@@ -45,7 +45,8 @@ Error error_of(const Reply& reply, const http::Server& server) {
   // The server speaks of HTTP. Whoever asks through us has a variable to set.
   if (reply.status == 401)
     return {Code::not_owner,
-            fmt::format("The lease server at {} {}. Make one where it runs, with lease token create, and set "
+            fmt::format("The lease server at {} {}. Make one where it runs, with lease token create --agent "
+                        "NAME, and set "
                         "LEASE_TOKEN to it.",
                         in_sentence(server.shown()),
                         server.has_token() ? "does not know this token (LEASE_TOKEN), or it is over"

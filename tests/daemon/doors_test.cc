@@ -94,7 +94,7 @@ TEST_F(Doors, WhatRunsUnderALeaseHasTheSameFileOfTokens) {
 TEST_F(Doors, WithoutAHomeNoTokenIsMadeAndNobodyServes) {
   const How nowhere = {.environment = {"LEASE_AGENT=ann"}, .out = {}, .cwd = root(), .in = {}};
 
-  const Ran made = run_lease({"token", "create"}, nowhere);
+  const Ran made = run_lease({"token", "create", "--agent", "ann"}, nowhere);
   EXPECT_EQ(made.exit, 78) << made.out;
   EXPECT_TRUE(contains(made.err, "LEASE_TOKENS")) << made.err;
   EXPECT_EQ(run_lease({"token", "list"}, nowhere).exit, 78);
@@ -108,6 +108,39 @@ TEST_F(Doors, ATokenForNobodyIsNotMade) {
   EXPECT_EQ(ran.exit, 64) << ran.out;
   EXPECT_TRUE(contains(ran.err, "--agent")) << ran.err;
   EXPECT_EQ(as("server", {"token", "list"}).out, "");
+}
+
+TEST_F(Doors, ATokenForEverybodyHasToBeAskedFor) {
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{},
+                                             {"--role", "agent"},
+                                             {"--agent", "ann", "--any-agent"},
+                                             {"--role", "operator", "--any-agent"}}) {
+    std::vector<std::string> arguments = {"token", "create"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran ran = as("server", arguments);
+    EXPECT_EQ(ran.exit, 64) << ran.out;
+    EXPECT_TRUE(contains(ran.err, "--any-agent")) << ran.err;
+  }
+  EXPECT_EQ(as("server", {"token", "list"}).out, "");
+}
+
+TEST_F(Doors, WhoSharesATokenForAnyAgentActsForAll) {
+  const std::string shared = token({"--any-agent"});
+  const std::string ann = token({"--agent", "ann"});
+  serve({}, true);
+  const auto ask_as = [&](const std::string& agent, const std::string& credential) {
+    return over_tcp("POST", "/v1/leases", R"({"agent_id":")" + agent + R"(","paths":["/a"]})", credential)
+        .status;
+  };
+
+  EXPECT_EQ(ask_as("bob", shared), 201);
+  EXPECT_EQ(ask_as("cyd", shared), 409);
+  EXPECT_EQ(ask_as("bob", ann), 403);
+  EXPECT_EQ(
+      over_tcp("POST", "/v1/leases/release", R"({"agent_id":"bob","which":{"all":true}})", shared).status,
+      200);
+  EXPECT_EQ(ask_as("ann", ann), 201);
 }
 
 TEST_F(Doors, WhoComesWithoutATokenIsToldWhatToSet) {
@@ -258,7 +291,7 @@ TEST_F(Doors, ANewTokenIsToldWithTheIdItIsRevokedBy) {
   auto variables = environment("operator");
   variables.push_back("LEASE_TOKENS=" + root() + "/tokens.json");
   const How how = {.environment = variables, .out = {}, .cwd = root(), .in = {}};
-  const auto made = boost::json::parse(run_lease({"token", "create", "--json"}, how).out);
+  const auto made = boost::json::parse(run_lease({"token", "create", "--agent", "ann", "--json"}, how).out);
 
   EXPECT_TRUE(made.at("token").as_string().starts_with("lh_")) << made;
   EXPECT_EQ(run_lease({"token", "revoke", std::string(made.at("id").as_string())}, how).exit, 0);

@@ -59,11 +59,11 @@ Result<void> check_owner(const std::string& folder) {
   if (!is_anothers || ::access(folder.c_str(), W_OK) == 0) return {};
   return fail(
       Code::unavailable,
-      fmt::format(
-          "The store {} belongs to another user (uid {}), and you are {}. Work as that user, or "
-          "have it run lease serve --listen HOST:PORT and make you a token (lease token create): then "
-          "set LEASE_STORE=http://HOST:PORT and LEASE_TOKEN.",
-          folder, there.st_uid, ::geteuid()));
+      fmt::format("The store {} belongs to another user (uid {}), and you are {}. Work as that user, or "
+                  "have it run lease serve --listen HOST:PORT and make you a token (lease token create "
+                  "--agent NAME): then "
+                  "set LEASE_STORE=http://HOST:PORT and LEASE_TOKEN.",
+                  folder, there.st_uid, ::geteuid()));
 }
 
 Result<void> make_database_file(const std::string& path) {
