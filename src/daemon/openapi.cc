@@ -32,11 +32,16 @@ json::object parameter(std::string_view name, std::string_view place, bool requi
   return {{"name", name}, {"in", place}, {"required", required}, {"schema", {{"type", "string"}}}};
 }
 
+// What any route may answer: too large, a mistake in the server's settings, a commit whose answer was lost,
+// ...
+constexpr const char* kOtherStatus = "default";
+
 json::object response(const Route& route, const std::string& status) {
   const bool succeeds = status < "300";
-  json::object described = {{"description", succeeds          ? "Done"
-                                            : status == "304" ? "As you know it"
-                                                              : "Refused, or not possible"}};
+  json::object described = {{"description", succeeds                 ? "Done"
+                                            : status == "304"        ? "As you know it"
+                                            : status == kOtherStatus ? "Anything else went wrong"
+                                                                     : "Refused, or not possible"}};
   if (succeeds && status != "204" && !route.answer.empty()) {
     described["content"] = {{"application/json", schema(route.answer)}};
     if (route.name == "events") {
@@ -85,7 +90,7 @@ json::object operation(const Route& route) {
   }
   json::object responses;
   for (const std::string& status : words(route.statuses)) responses[status] = response(route, status);
-  for (const char* status : {"400", "401", "403", "503"}) {
+  for (const char* status : {"400", "401", "403", "503", kOtherStatus}) {
     if (!responses.contains(status)) responses[status] = response(route, status);
   }
   json::object result = {{"operationId", route.name},

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon_scene.h"
+#include "support/raw_sqlite.h"
 
 namespace leasehold {
 namespace {
@@ -62,6 +63,21 @@ TEST_F(Description, LeadsNowhereThatIsNot) {
     const std::string prefix = "#/components/schemas/";
     ASSERT_TRUE(ref.starts_with(prefix)) << ref;
     EXPECT_TRUE(schemas.contains(ref.substr(prefix.size()))) << ref;
+  }
+}
+
+TEST_F(Description, SaysOfEveryRouteWhatAnyMayAnswer) {
+  serve();
+  acquire("ann", "/a");
+  ASSERT_EQ(run_sql(root() + "/.leasehold/leases.db", "UPDATE leases SET mode = 'none'"), "");
+
+  const Reply damaged = ask("GET", "/v1/leases");
+
+  EXPECT_EQ(damaged.status, 500) << damaged;
+  EXPECT_EQ(damaged.code(), "corrupt") << damaged;
+  for (const Operation& one : operations()) {
+    const auto& other = one.description.at("responses").at("default").at("content").as_object();
+    EXPECT_TRUE(other.contains("application/problem+json")) << one.method << " " << one.target;
   }
 }
 

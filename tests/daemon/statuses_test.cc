@@ -18,9 +18,11 @@ class Statuses : public DaemonScene {
       for (const auto& method : path.value().as_object()) {
         const auto& operation = method.value().as_object();
         if (!operation.contains("operationId")) continue;
-        for (const auto& response : operation.at("responses").as_object())
+        for (const auto& response : operation.at("responses").as_object()) {
+          if (response.key() == "default") continue;  // Any other.
           all.insert(std::string(operation.at("operationId").as_string()) + " " +
                      std::string(response.key()));
+        }
       }
     }
     return all;
