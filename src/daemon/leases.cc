@@ -362,11 +362,13 @@ Work cancel(Exchange& exchange) {
 Work check(Exchange& exchange) {
   auto request = bound(exchange, check_request_from);
   if (!request) return refuse(request.error());
-  // Handing over notices writes, so this is no pure look.
+  // Handing over notices writes, so this is no pure look; and whoever may only look is not given others'.
+  const bool only_looks = !exchange.may(Role::agent);
   return ask(
       exchange,
-      [request = *request](LeaseManager& manager) {
-        return manager.check(request.caller, request.path, request.token);
+      [request = *request, only_looks](LeaseManager& manager) {
+        return only_looks ? manager.peek(request.caller, request.path, request.token)
+                          : manager.check(request.caller, request.path, request.token);
       },
       [&services = exchange.services](const CheckAnswer& answer) {
         return json_response(200, check_json(answer, services.moment()));

@@ -152,14 +152,24 @@ Result<Outcomes> LeaseManager::force_release(const ForceReleaseRequest& request)
   return answer;
 }
 
-Result<CheckAnswer> LeaseManager::check(const Caller& caller, const std::string& path, Token token) {
+Result<CheckAnswer> LeaseManager::look_at_token(const Caller& caller, const std::string& path, Token token,
+                                                bool& has_notices) {
   const Footprint footprint = {
       .workspace = workspace_, .scopes = {{path, false}}, .owners = {caller.holder.owner}};
-  bool has_notices = false;
-  auto answer = look<CheckAnswer>(footprint, [&](View& view, const Context& context) {
+  return look<CheckAnswer>(footprint, [&](View& view, const Context& context) {
     has_notices = !view.notices(caller.holder.owner).empty();
     return leasehold::check(view, context, caller, path, token);
   });
+}
+
+Result<CheckAnswer> LeaseManager::peek(const Caller& caller, const std::string& path, Token token) {
+  bool ignored = false;
+  return look_at_token(caller, path, token, ignored);
+}
+
+Result<CheckAnswer> LeaseManager::check(const Caller& caller, const std::string& path, Token token) {
+  bool has_notices = false;
+  auto answer = look_at_token(caller, path, token, has_notices);
   if (!answer || !has_notices) return answer;
   // Only now is there something to write: a notice is handed over once.
   auto notices = change<std::vector<Notice>>(

@@ -59,6 +59,8 @@ class LeaseManager final : public Client {
   Result<Outcomes> transfer(const TransferRequest& request) override;
   Result<Outcomes> force_release(const ForceReleaseRequest& request) override;
   Result<CheckAnswer> check(const Caller& caller, const std::string& path, Token token) override;
+  // The same for those who only look: what the caller has yet to be told is left for it.
+  Result<CheckAnswer> peek(const Caller& caller, const std::string& path, Token token);
 
   Result<GateAnswer> gate(const GateRequest& request) override;
   Result<GateAnswer> gate_and_wait(const GateRequest& request, Duration at_most,
@@ -119,6 +121,8 @@ class LeaseManager final : public Client {
   Result<Answer> change(const Footprint& footprint, const Caller* caller, const Decide& decide);
   template <class Answer, class Decide>
   Result<Answer> look(const Footprint& footprint, const Decide& decide, const Caller* caller = nullptr);
+  Result<CheckAnswer> look_at_token(const Caller& caller, const std::string& path, Token token,
+                                    bool& has_notices);
   GroupId new_group();
   void load_settings();
   void clean_up_if_due();

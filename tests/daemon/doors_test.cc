@@ -224,6 +224,25 @@ TEST_F(Doors, NobodyActsForAnother) {
   EXPECT_EQ(over_tcp("POST", lease + "/force-release", R"({"reason":"urgent"})", boss).status, 200);
 }
 
+TEST_F(Doors, WhoMayOnlyLookTakesNobodysNotices) {
+  const std::string ann = token({"--agent", "ann"});
+  const std::string boss = token({"--role", "operator"});
+  const std::string eye = token({"--role", "read-only"});
+  serve({}, true);
+  over_tcp("POST", "/v1/leases", R"({"session_id":"s","paths":["/a"]})", ann);
+  over_tcp("POST", "/v1/leases/force-release", R"({"which":{"all":true},"reason":"urgent"})", boss);
+  const auto notices = [&](const std::string& credential) {
+    const Reply reply = over_tcp("POST", "/v1/check",
+                                 R"({"agent_id":"ann","session_id":"s","path":"/a","token":1})", credential);
+    EXPECT_EQ(reply.status, 200) << reply;
+    return reply.json().at("notices").as_array().size();
+  };
+
+  EXPECT_EQ(notices(eye), 0U);
+  EXPECT_EQ(notices(ann), 1U);
+  EXPECT_EQ(notices(ann), 0U);
+}
+
 TEST_F(Doors, ARevokedTokenIsOutAfterSighup) {
   const std::string ann = token({"--agent", "ann"});
   token({"--role", "operator"});
