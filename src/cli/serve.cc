@@ -38,7 +38,8 @@ constexpr OptionSpec kTokenOptions[] = {
 constexpr Example kTokenExamples[] = {
     {"lease token create --agent ci --expires 720h --note 'nightly builds'", "prints the secret, once"},
     {"lease token create --role read-only --note dashboard", "looks, and changes nothing"},
-    {"lease token revoke 1f2e3d4c5b6a", "counts at once if the daemon gets SIGHUP, else at its next start"},
+    {"lease token revoke 1f2e3d4c5b6a",
+     "counts at once if the daemon gets SIGHUP, also for who waits; else at its next start"},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <openssl/x509.h>
+#include <sys/socket.h>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
@@ -136,7 +137,12 @@ class Connection {
       co_return;
     }
     request.principal = *std::move(principal);
+    guest_.until = request.principal.until;
+    guest_.may_stay = [this, &request] { return server_.door.admit(peer_, request).has_value(); };
+    guest_.cut = [this] { ::shutdown(socket(), SHUT_RDWR); };
     co_await respond(server_, request, socket(), response, stream);
+    guest_.until.reset();
+    guest_.may_stay = nullptr;
   }
 
   asio::awaitable<bool> write(const Response& response, bool keep_alive, bool only_head = false) {
@@ -233,6 +239,20 @@ asio::awaitable<void> serve_connection(ServerState& server, Socket socket, Peer 
   if (server.is_stopping) co_return;
   stream.next_layer().expires_after(kTransfer);
   co_await stream.async_shutdown(kAwait);
+}
+
+void turn_out(ServerState& server, bool tokens_changed) {
+  const auto now = std::chrono::system_clock::now();
+  bool is_any = false;
+  for (Guest& guest : server.guests) {
+    const bool is_doubtful = tokens_changed || (guest.until && now >= *guest.until);
+    if (!is_doubtful || !guest.may_stay || guest.may_stay()) continue;
+    guest.cut();
+    guest.until.reset();
+    is_any = true;
+  }
+  if (!is_any) return;
+  for (asio::steady_timer* sleeper : server.sleepers) sleeper->cancel();
 }
 
 }  // namespace leasehold::daemon

@@ -16,4 +16,7 @@ using Socket = asio::generic::stream_protocol::socket;
 asio::awaitable<void> serve_connection(ServerState& server, Socket socket, Peer peer,
                                        std::shared_ptr<asio::ssl::context> tls);
 
+// Cuts off those who wait and whose credential is over; or revoked, once other tokens count.
+void turn_out(ServerState& server, bool tokens_changed);
+
 }  // namespace leasehold::daemon

@@ -95,7 +95,10 @@ std::expected<Principal, Response> Door::admit(const Peer& peer, const Request& 
     if (token == nullptr)
       return std::unexpected(
           unauthorized("This token is not known here, or is over. See: lease token create"));
-    return Principal{.role = token->role, .agent_id = token->agent_id, .name = "token " + token->id};
+    return Principal{.role = token->role,
+                     .agent_id = token->agent_id,
+                     .name = "token " + token->id,
+                     .until = token->expires_at};
   }
   if (!peer.certificate.empty())
     return Principal{

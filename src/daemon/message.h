@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "leasehold/error.h"
+#include "leasehold/lease.h"
 #include "leasehold/result.h"
 
 namespace leasehold::daemon {
@@ -24,6 +25,7 @@ struct Principal {
   std::string agent_id;   // The only agent it may act for; empty: any.
   bool is_local = false;  // A process of this machine, seen by the kernel: what it says of processes counts.
   std::string name;       // For logs: "uid 1000", "token ci".
+  std::optional<WallTime> until = {};  // When its credential is over; none: never.
 };
 
 struct Request {

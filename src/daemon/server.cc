@@ -209,6 +209,7 @@ class Server {
     notify("RELOADING=1");
     if (auto tokens = read_tokens()) {
       state_.door.use(*std::move(tokens));
+      turn_out(state_, true);
       log_.say(LogLevel::info, "read the tokens again");
     } else {
       log_.say(LogLevel::warning, "kept the old tokens: " + tokens.error().message);

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "daemon/connection.h"
+
 namespace leasehold::daemon {
 namespace {
 
@@ -101,6 +103,7 @@ asio::awaitable<void> Upkeep::run() {
     }
     forget_names();
     co_await remember();
+    turn_out(server_, false);
     if (server_.services.health().failure()) co_await probe_writes(server_);
     co_await count();
     server_.services.pages().forget_old();

@@ -264,6 +264,44 @@ TEST_F(Doors, ARevokedTokenIsOutAfterSighup) {
   EXPECT_TRUE(listening.is_closed()) << "it hears on";
 }
 
+TEST_F(Doors, WhoseTokenIsRevokedOrOverWaitsNoLonger) {
+  const std::string mallory = token({"--agent", "mallory"});
+  const std::string eve = token({"--agent", "eve", "--expires", "2s"});
+  const std::string ann = token({"--agent", "ann"});
+  const std::string bob = token({"--agent", "bob"});
+  serve({}, true);
+  ASSERT_EQ(over_tcp("POST", "/v1/leases", R"({"paths":["/a","/b"]})", ann).status, 201);
+  const auto waiting = [&](const std::string& path, const std::string& credential) {
+    auto line = std::make_unique<Line>(port());
+    line->say(Line::request("POST", "/v1/leases", R"({"paths":[")" + path + "\"]}",
+                            credential + "Prefer: wait=60\r\n"));
+    return line;
+  };
+  const auto eve_waits = waiting("/b", eve);
+  const auto mallory_waits = waiting("/a", mallory);
+  const auto has_ticket = [&](const std::string& agent) {
+    return !over_tcp("GET", "/v1/leases?agent_id=" + agent, {}, ann).json().at("leases").as_array().empty();
+  };
+  ASSERT_TRUE(eventually([&] { return has_ticket("mallory"); }));
+  const auto bob_waits = waiting("/a", bob);
+  auto variables = environment("operator");
+  variables.push_back("LEASE_TOKENS=" + root() + "/tokens.json");
+  const How how = {.environment = variables, .out = {}, .cwd = root(), .in = {}};
+  const std::string list = run_lease({"token", "list"}, how).out;
+  ASSERT_EQ(run_lease({"token", "revoke", list.substr(0, list.find(' '))}, how).exit, 0);
+
+  daemon().signal(SIGHUP);
+
+  EXPECT_NE(mallory_waits->reply().status, 201);
+  EXPECT_TRUE(eventually([&] { return !has_ticket("mallory"); }));
+  EXPECT_NE(eve_waits->reply().status, 201);
+  EXPECT_TRUE(eventually([&] { return !has_ticket("eve"); }));
+  over_tcp("POST", "/v1/leases/release", R"({"which":{"all":true}})", ann);
+  EXPECT_EQ(bob_waits->reply().status, 201) << "he is not concerned";
+  EXPECT_FALSE(has_ticket("mallory"));
+  EXPECT_FALSE(has_ticket("eve"));
+}
+
 TEST_F(Doors, OtherNamesAndPagesFromElsewhereAreTurnedAway) {
   serve({"--open-to-loopback"}, true);
 
