@@ -3,6 +3,7 @@
 
 #include "store/etcd/failure.h"
 #include "store/etcd/transaction.h"
+#include "store/json/stored_records.h"
 
 namespace leasehold::etcd {
 namespace {
@@ -28,7 +29,7 @@ std::size_t compares_max(int ops_max) { return static_cast<std::size_t>(ops_max)
 
 bool EtcdTransaction::has_changes() const {
   return !changed_leases_.empty() || !changed_tickets_.empty() || !changed_values_.empty() ||
-         !events_.empty() || !bells_.empty() || !trimmed_.empty();
+         !changed_settings_.empty() || !events_.empty() || !bells_.empty() || !trimmed_.empty();
 }
 
 bool EtcdTransaction::commit() {
@@ -61,6 +62,15 @@ void EtcdTransaction::write_others(Changes& changes) {
       changes.put(key, *value);
     } else {
       changes.erase(key);
+    }
+  }
+  for (const auto& [stored_key, setting] : changed_settings_) {
+    const std::string key = Keys::member(keys_.configs(), 's', stored_key);
+    if (setting) {
+      changes.put(key, to_json(*setting));
+    } else {
+      changes.erase(key);
+      changes.guard(keys_.configs());
     }
   }
   for (const std::string& area : changed_areas_) changes.guard(area);

@@ -1,8 +1,7 @@
 // One body's view of etcd and what it wants to change.
 //
-// Everything is read at one revision into tables in memory; the body's writes go there too, so it sees them.
-// What was read is remembered, and at the end the differences are written by one transaction of etcd's on the
-// condition that nothing of it has changed since.
+// Everything is read at one revision into tables in memory. What was read is remembered, and at the end the
+// differences are written by one transaction of etcd's on the condition that nothing of it has changed since.
 #pragma once
 
 #include <functional>
@@ -26,7 +25,7 @@
 #include "store/etcd/round.h"
 #include "store/etcd/timeline.h"
 #include "store/hints.h"
-#include "store/memory/tables.h"
+#include "store/memory/loaded_transaction.h"
 #include "store/store.h"
 #include "store/stored.h"
 
@@ -68,11 +67,22 @@ struct Leftover {
   std::optional<Ring> ring;
 };
 
+struct KnownLease : KnownRecord<Lease> {
+  std::string name;               // Its own among those of its path, if it is active there.
+  Time shown_expiry;              // What the body saw instead of its expires_at.
+  std::int64_t presence = 0;      // Revision of the key that says it is held; 0: etcd dropped that.
+  std::int64_t mod_revision = 0;  // Of the record under its id, if that was read.
+};
+
+struct KnownTicket : KnownRecord<Ticket> {
+  std::int64_t mod_revision = 0;  // 0: it was read where it waits.
+};
+
 // Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
-class EtcdTransaction final : public Transaction {
+class EtcdTransaction final : public LoadedTransaction<Keys, KnownLease, KnownTicket> {
  public:
   EtcdTransaction(Shared& shared, const Keys& keys, bool writes, Leftover& leftover)
-      : shared_(shared), keys_(keys), writes_(writes), leftover_(leftover) {}
+      : LoadedTransaction(keys, writes), shared_(shared), leftover_(leftover) {}
 
   // Reads the footprint. Throws.
   void begin(const Footprint& footprint);
@@ -87,8 +97,6 @@ class EtcdTransaction final : public Transaction {
   // It rests on what this process knew, and nothing was asked for it at first.
   bool was_from_memory() const { return was_from_memory_; }
 
-  Time now() const override { return now_; }
-  WallTime wall() const override { return wall_; }
   std::vector<Lease> leases_at(const Scope& scope) override;
   std::vector<Ticket> tickets_at(const Scope& scope) override;
   std::optional<Lease> lease(const LeaseId& id) override;
@@ -109,12 +117,11 @@ class EtcdTransaction final : public Transaction {
   std::vector<Event> history(const HistoryQuery& query) override;
 
   Token next_token() override;
-  void put(const Lease& lease) override;
-  void put(const Ticket& ticket) override;
   void come_behind(const std::string& path, const std::optional<GroupId>& ahead) override {
     joined_[path] = ahead;
   }
   void let_line_grow(const std::string& path) override { growing_.insert(path); }
+  using LoadedTransaction::put;
   void put(const Answer& answer) override;
   void put(const Notice& notice) override;
   void erase(const Notice& notice) override;
@@ -123,29 +130,9 @@ class EtcdTransaction final : public Transaction {
   void put(const RateWindow& window) override;
   void put(const SessionPath& path) override;
   void erase(const SessionPath& path) override;
-  void put(const Setting& setting) override;
-  void erase_setting(const std::string& stored_key) override;
-  void append(Event event) override { events_.push_back(std::move(event)); }
-  void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
   std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;
 
  private:
-  struct KnownLease {
-    std::optional<Lease> stored;    // As it is in etcd.
-    std::string name;               // Its own among those of its path, if it is active there.
-    Time shown_expiry;              // What the body saw instead of its expires_at.
-    std::int64_t presence = 0;      // Revision of the key that says it is held; 0: etcd dropped that.
-    bool is_new = false;            // Written without having been read: taken for new until somebody asks.
-    bool is_changed = false;        // By the body.
-    std::int64_t mod_revision = 0;  // Of the record under its id, if that was read.
-  };
-  struct KnownTicket {
-    std::optional<Ticket> stored;
-    bool is_new = false;
-    bool is_changed = false;
-    std::int64_t mod_revision = 0;  // 0: it was read where it waits.
-  };
-
   // load.cc
   bool was_told();
   bool answer_from_memory(Round& round);
@@ -217,16 +204,12 @@ class EtcdTransaction final : public Transaction {
   std::string free_name(const std::string& path, const LeaseId& id);
 
   Shared& shared_;
-  const Keys& keys_;
-  const bool writes_;
   Leftover& leftover_;
 
   std::chrono::nanoseconds began_{};  // As since_boot(): what is read is not older.
   std::int64_t revision_ = 0;         // Of all that is read. 0: nothing was read yet.
   std::int64_t committed_ = 0;        // The commit's own revision.
   bool was_from_memory_ = false;
-  Time now_;
-  WallTime wall_;
   WallTime stamp_;          // The last one there is.
   std::uint64_t base_ = 0;  // Of tokens.
   std::uint64_t last_token_ = 0;
@@ -237,33 +220,20 @@ class EtcdTransaction final : public Transaction {
 
   Basis basis_;
   std::vector<std::pair<KeyRange, pb::RangeResponse>> read_;  // By one who writes.
-  Tables tables_;
-  std::unordered_set<std::string> loaded_;
-  std::map<std::string, std::string> bad_;  // Keys that cannot be what we wrote, and why.
-  std::unordered_map<std::string, KnownLease> known_leases_;
-  std::unordered_map<std::string, KnownTicket> known_tickets_;
+  std::map<std::string, std::string> bad_;                    // Keys that cannot be what we wrote, and why.
   std::unordered_map<std::string, std::set<std::string>> names_at_;  // Of leases, by path.
   std::unordered_map<std::string, std::int64_t> waits_at_;  // Keys of tickets at paths: their revisions.
-  std::unordered_map<std::string, std::size_t> held_;       // By owner's area: how many are stored.
   std::unordered_map<std::string, std::vector<std::pair<LeaseId, std::string>>> owned_;  // Which, with paths.
   std::vector<std::string> found_owners_;  // To load next: areas that are too large to be read at once.
   std::vector<std::string> found_paths_;   // To load next.
   std::vector<GroupId> found_tickets_;     // The same.
   std::unordered_map<std::string, std::vector<std::string>> last_;  // Ids by area, oldest first.
 
-  // What the body changed, in order.
-  std::vector<LeaseId> changed_leases_;
-  std::vector<GroupId> changed_tickets_;
+  // What the body changed besides.
   std::set<std::string> growing_;                         // Paths where more may wait than was read.
   std::map<std::string, std::optional<GroupId>> joined_;  // Paths where it waits behind all, and behind whom.
   std::map<std::string, std::optional<std::string>> changed_values_;  // Keys: other records as JSON, or gone.
   std::set<std::string> changed_areas_;                               // Where one of these is gone.
-  std::map<std::string, std::optional<Setting>> changed_settings_;
-  std::map<std::string, Setting> settings_;
-  std::map<std::string, std::vector<std::string>> invalid_paths_;  // By session.
-  std::vector<Event> events_;
-  std::vector<GroupId> bells_;
-  std::vector<std::string> trimmed_;  // Events that are to go.
 };
 
 }  // namespace leasehold::etcd

@@ -29,26 +29,6 @@ Token EtcdTransaction::next_token() {
   return {last_token_};
 }
 
-void EtcdTransaction::put(const Lease& lease) {
-  KnownLease& known = known_leases_[lease.id.text];
-  if (!known.is_changed) {
-    known.is_changed = true;
-    changed_leases_.push_back(lease.id);
-    if (!known.stored) known.is_new = !loaded_.contains(keys_.id(lease.id));
-  }
-  tables_.set_lease(lease.id, Tables::StoredLease{.lease = lease});
-}
-
-void EtcdTransaction::put(const Ticket& ticket) {
-  KnownTicket& known = known_tickets_[ticket.id.text];
-  if (!known.is_changed) {
-    known.is_changed = true;
-    changed_tickets_.push_back(ticket.id);
-    if (!known.stored) known.is_new = !loaded_.contains(keys_.ticket(ticket.id));
-  }
-  tables_.set_ticket(ticket.id, ticket);
-}
-
 void EtcdTransaction::put(const Answer& answer) {
   tables_.set_answer(answer.owner, answer.key, answer);
   changed_values_[keys_.answer(answer.owner, answer.key)] = to_json(answer);
@@ -91,22 +71,6 @@ void EtcdTransaction::erase(const SessionPath& path) {
   tables_.set_session_path(path, std::nullopt);
   changed_values_[Keys::member(area, 'p', session_field(path))] = std::nullopt;
   changed_areas_.insert(area);
-}
-
-void EtcdTransaction::put(const Setting& setting) {
-  Setting stored = setting;
-  stored.updated_at = std::chrono::floor<std::chrono::seconds>(wall_);
-  const std::string key = stored.stored_key();
-  settings_.insert_or_assign(key, stored);
-  changed_values_[Keys::member(keys_.configs(), 's', key)] = to_json(stored);
-  changed_settings_.insert_or_assign(key, std::move(stored));
-}
-
-void EtcdTransaction::erase_setting(const std::string& stored_key) {
-  settings_.erase(stored_key);
-  changed_settings_[stored_key] = std::nullopt;
-  changed_values_[Keys::member(keys_.configs(), 's', stored_key)] = std::nullopt;
-  changed_areas_.insert(keys_.configs());
 }
 
 }  // namespace leasehold::etcd

@@ -1,11 +1,10 @@
 // One body's view of Redis and what it wants to change.
 //
-// Everything is read into tables in memory, once, and from then on watched; the body's writes go there too,
-// so it sees them. What was read in one round trip was read at one moment, or, if there was little, so that
-// it does not matter (see glance()). If the body asks for more, the new keys are watched and read as well,
-// and the server says whether any key watched so far has changed meanwhile: then the body ends and runs
-// again. So a body never sees half of another's writes, even one that is going to be thrown away. At the end
-// the differences are written by MULTI/EXEC.
+// Everything is read into tables in memory, once, and from then on watched. What was read in one round trip
+// was read at one moment, or, if there was little, so that it does not matter (see glance()). If the body
+// asks for more, the new keys are watched and read as well, and the server says whether any key watched so
+// far has changed meanwhile: then the body ends and runs again. So a body never sees half of another's
+// writes, even one that is going to be thrown away. At the end the differences are written by MULTI/EXEC.
 #pragma once
 
 #include <atomic>
@@ -20,7 +19,7 @@
 #include <vector>
 
 #include "store/hints.h"
-#include "store/memory/tables.h"
+#include "store/memory/loaded_transaction.h"
 #include "store/redis/connection.h"
 #include "store/redis/keys.h"
 #include "store/redis/redis_store.h"
@@ -57,11 +56,16 @@ struct Commands;
 // Tokens cost nothing but numbers: microseconds are a floor for them, and few bodies draw more than one.
 inline constexpr int kTokensAtFirst = 4;
 
+template <class Record>
+struct Known : KnownRecord<Record> {
+  bool is_protected = false;  // Any change of it in Redis will be noticed.
+};
+
 // Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
-class RedisTransaction final : public Transaction {
+class RedisTransaction final : public LoadedTransaction<Keys, Known<Lease>, Known<Ticket>> {
  public:
   RedisTransaction(Connection& connection, Shared& shared, const Keys& keys, bool writes, Leftover& leftover)
-      : connection_(connection), shared_(shared), keys_(keys), writes_(writes), leftover_(leftover) {}
+      : LoadedTransaction(keys, writes), connection_(connection), shared_(shared), leftover_(leftover) {}
 
   // Reads the footprint. Throws.
   void begin(const Footprint& footprint);
@@ -74,8 +78,6 @@ class RedisTransaction final : public Transaction {
   // finds that out by itself.
   bool is_of_one_moment();
 
-  Time now() const override { return now_; }
-  WallTime wall() const override { return wall_; }
   std::vector<Lease> leases_at(const Scope& scope) override;
   std::vector<Ticket> tickets_at(const Scope& scope) override;
   std::optional<Lease> lease(const LeaseId& id) override;
@@ -96,8 +98,7 @@ class RedisTransaction final : public Transaction {
   std::vector<Event> history(const HistoryQuery& query) override;
 
   Token next_token() override;
-  void put(const Lease& lease) override;
-  void put(const Ticket& ticket) override;
+  using LoadedTransaction::put;
   void put(const Answer& answer) override;
   void put(const Notice& notice) override;
   void erase(const Notice& notice) override;
@@ -106,22 +107,9 @@ class RedisTransaction final : public Transaction {
   void put(const RateWindow& window) override;
   void put(const SessionPath& path) override;
   void erase(const SessionPath& path) override;
-  void put(const Setting& setting) override;
-  void erase_setting(const std::string& stored_key) override;
-  void append(Event event) override { events_.push_back(std::move(event)); }
-  void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
   std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;
 
  private:
-  // A record under its id: how it is in Redis (if that is known), and whether the body wrote it.
-  template <class Record>
-  struct Known {
-    std::optional<Record> stored;
-    bool is_protected = false;  // Any change of it in Redis will be noticed.
-    bool is_new = false;        // Written without having been read: taken for new until somebody asks.
-    bool is_changed = false;    // By the body.
-  };
-
   // round.cc
   void run(Round& round);
   void watch(const Round& round, bool first);
@@ -207,12 +195,8 @@ class RedisTransaction final : public Transaction {
 
   Connection& connection_;
   Shared& shared_;
-  const Keys& keys_;
-  const bool writes_;
   Leftover& leftover_;
 
-  Time now_;
-  WallTime wall_;
   std::int64_t server_ms_ = 0;
   bool began_ = false;
   bool of_one_moment_ = true;        // What was read.
@@ -227,33 +211,20 @@ class RedisTransaction final : public Transaction {
   std::string foreign_intent_;
   std::vector<Owner> callers_;  // Those the footprint names.
 
-  Tables tables_;
-  std::unordered_set<std::string> loaded_;            // Keys that were read.
-  std::unordered_map<std::string, std::string> bad_;  // Those that cannot be what we wrote, and why.
-  std::unordered_map<std::string, Known<Lease>> known_leases_;
-  std::unordered_map<std::string, Known<Ticket>> known_tickets_;
-  std::unordered_map<std::string, std::size_t> held_;                // By owner key: how many are stored.
-  std::vector<std::string> found_below_;                             // Paths to load next.
-  std::vector<std::string> spared_;                                  // Paths above which nobody looked yet.
+  std::unordered_map<std::string, std::string> bad_;  // Keys that cannot be what we wrote, and why.
+  std::vector<std::string> found_below_;              // Paths to load next.
+  std::vector<std::string> spared_;                   // Paths above which nobody looked yet.
   std::unordered_map<std::string, std::vector<std::string>> lists_;  // Members of sets and lists, by key.
 
-  // What the body changed, in order.
-  std::vector<LeaseId> changed_leases_;
-  std::vector<GroupId> changed_tickets_;
+  // What the body changed besides.
   std::map<std::string, std::pair<Owner, std::optional<Notice>>> changed_notices_;
   std::map<std::string, std::optional<Answer>> changed_answers_;  // By owner and key, as in the key's name.
   // By the owner's key and the path.
   std::map<std::pair<std::string, std::string>, std::optional<Contention>> changed_contentions_;
-  std::set<std::string> changed_windows_;                          // By session.
-  std::map<std::string, std::vector<std::string>> invalid_paths_;  // By session.
+  std::set<std::string> changed_windows_;  // By session.
   // By session and field.
   std::map<std::pair<std::string, std::string>, std::optional<SessionPath>> changed_session_paths_;
-  std::map<std::string, Setting> settings_;  // By stored key; complete once `configs` is loaded.
-  std::map<std::string, std::optional<Setting>> changed_settings_;
-  std::unordered_map<std::string, std::string> texts_;  // Leases as they are going to be written.
-  std::vector<Event> events_;
-  std::vector<GroupId> bells_;
-  std::vector<std::string> trimmed_;                        // Events that are to go.
+  std::unordered_map<std::string, std::string> texts_;      // Leases as they are going to be written.
   std::vector<std::pair<std::string, std::string>> stale_;  // Members of sorted sets that lead nowhere.
 };
 

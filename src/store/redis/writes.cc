@@ -28,26 +28,6 @@ Token RedisTransaction::next_token() {
   return {next_token_++};
 }
 
-void RedisTransaction::put(const Lease& lease) {
-  auto& known = known_leases_[lease.id.text];
-  if (!known.is_changed) {
-    known.is_changed = true;
-    changed_leases_.push_back(lease.id);
-    if (!known.stored) known.is_new = !loaded_.contains(keys_.id(lease.id));
-  }
-  tables_.set_lease(lease.id, Tables::StoredLease{.lease = lease});
-}
-
-void RedisTransaction::put(const Ticket& ticket) {
-  auto& known = known_tickets_[ticket.id.text];
-  if (!known.is_changed) {
-    known.is_changed = true;
-    changed_tickets_.push_back(ticket.id);
-    if (!known.stored) known.is_new = !loaded_.contains(keys_.ticket(ticket.id));
-  }
-  tables_.set_ticket(ticket.id, ticket);
-}
-
 void RedisTransaction::put(const Answer& answer) {
   tables_.set_answer(answer.owner, answer.key, answer);
   changed_answers_[keys_.answer(answer.owner, answer.key)] = answer;
@@ -71,18 +51,6 @@ void RedisTransaction::put(const Contention& contention) {
 void RedisTransaction::erase(const Contention& contention) {
   tables_.set_contention(contention.owner(), contention.path, std::nullopt);
   changed_contentions_[{keys_.gate(contention.owner()), contention.path}] = std::nullopt;
-}
-
-void RedisTransaction::put(const Setting& setting) {
-  Setting stored = setting;
-  stored.updated_at = std::chrono::floor<std::chrono::seconds>(wall_);
-  settings_.insert_or_assign(stored.stored_key(), stored);
-  changed_settings_.insert_or_assign(stored.stored_key(), stored);
-}
-
-void RedisTransaction::erase_setting(const std::string& stored_key) {
-  settings_.erase(stored_key);
-  changed_settings_[stored_key] = std::nullopt;
 }
 
 std::size_t RedisTransaction::forget(Time ended_before, WallTime history_before, std::size_t limit) {
