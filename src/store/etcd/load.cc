@@ -231,15 +231,6 @@ void EtcdTransaction::want_session(Round& round, const std::string& session_id) 
   round.ask(names_below(prefix), [this](const pb::RangeResponse& found) { learn_of(found); });
 }
 
-void EtcdTransaction::want_new(Round& round) {
-  for (const LeaseId& id : changed_leases_) {
-    if (known_leases_[id.text].is_new) want_lease(round, id);
-  }
-  for (const GroupId& id : changed_tickets_) {
-    if (known_tickets_[id.text].is_new) want_ticket(round, id);
-  }
-}
-
 // Somebody waits for what is given back: the first of them are about to get it.
 void EtcdTransaction::want_waiters(Round& round) {
   std::vector<const Ticket*> waiting;
@@ -274,12 +265,6 @@ void EtcdTransaction::ensure(const Scope& scope) {
   must_be_whole(area(keys_.at(scope.path)));
   for (const std::string& above : ancestors(scope.path)) must_be_whole(area(keys_.at(above)));
   if (scope.subtree && is_path(scope.path)) must_be_whole(names_below(keys_.at(prefix_below(scope.path))));
-}
-
-void EtcdTransaction::ensure_nothing_is_new() {
-  Round round;
-  want_new(round);
-  load(round);
 }
 
 // The grant that is looked for came with the ring. It was committed not long ago, and this process has

@@ -1,13 +1,11 @@
 // What a view of the etcd store reads: first what it needs is loaded, then the tables answer.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 
 #include "store/etcd/transaction.h"
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
-#include "util/utf8.h"
 
 namespace leasehold::etcd {
 namespace {
@@ -17,61 +15,7 @@ constexpr std::size_t kDueMax = 200;
 
 }  // namespace
 
-std::vector<Lease> EtcdTransaction::leases_at(const Scope& scope) {
-  ensure(scope);
-  return tables_.leases_at(scope);
-}
-
-std::vector<Ticket> EtcdTransaction::tickets_at(const Scope& scope) {
-  ensure(scope);
-  return tables_.tickets_at(scope);
-}
-
-std::optional<Lease> EtcdTransaction::lease(const LeaseId& id) {
-  if (auto found = tables_.lease(id)) return found;
-  Round round;
-  want_lease(round, id);
-  load(round);
-  must_be_whole(keys_.id(id));
-  return tables_.lease(id);
-}
-
-std::optional<Ticket> EtcdTransaction::ticket(const GroupId& id) {
-  if (auto found = tables_.ticket(id)) return found;
-  Round round;
-  want_ticket(round, id);
-  load(round);
-  must_be_whole(keys_.ticket(id));
-  return tables_.ticket(id);
-}
-
-std::optional<Lease> EtcdTransaction::last_lease(const Owner& owner, const std::string& path) {
-  return newest_in(keys_.last(owner, path), [&](const Lease& lease) { return lease.holder.owner == owner; });
-}
-
-std::optional<Lease> EtcdTransaction::last_lease_in(const std::string& session_id, const std::string& path) {
-  return newest_in(keys_.last({.agent_id = {}, .session_id = session_id}, path),
-                   [&](const Lease& lease) { return lease.holder.owner.session_id == session_id; });
-}
-
-// The newest lease in the area of a session (or an agent without one) and a path.
-std::optional<Lease> EtcdTransaction::newest_in(const std::string& key,
-                                                const std::function<bool(const Lease&)>& is_meant) {
-  ensure_nothing_is_new();
-  const auto place = [&](const Lease& lease) { return keys_.last(lease.holder.owner, lease.path); };
-  const auto held = [&](const std::string& id) -> std::optional<Lease> {
-    std::optional<Lease> found = lease({id});
-    if (!found || place(*found) != key || !is_meant(*found)) return std::nullopt;
-    if (found->status == Status::pending || found->status == Status::failed) return std::nullopt;
-    return found;
-  };
-  // What the body put there is newer than anything stored.
-  for (auto id = changed_leases_.rbegin(); id != changed_leases_.rend(); ++id) {
-    const std::optional<Lease>& stored = known_leases_[id->text].stored;
-    if (stored && place(*stored) == key) continue;
-    if (auto found = held(id->text)) return found;
-  }
-
+std::optional<Lease> EtcdTransaction::newest_stored(const std::string& key, const Filter& whose) {
   std::vector<std::string>& ids = last_[key];
   Round round;
   if (is_first_time(key)) {
@@ -89,8 +33,8 @@ std::optional<Lease> EtcdTransaction::newest_in(const std::string& key,
   }
   for (const std::string& id : ids) want_lease(round, {id});
   load(round);
-  for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
-    if (auto found = held(*id)) return found;
+  for (const std::string& id : std::views::reverse(ids)) {
+    if (auto found = held_at(key, whose, {id})) return found;
   }
   return std::nullopt;
 }
@@ -132,19 +76,6 @@ std::size_t EtcdTransaction::lease_count(const Owner& owner) {
   want_owner(round, keys_.of(owner));
   load(round);
   return count_of(owner);
-}
-
-// What is stored, and what the body made of it.
-std::size_t EtcdTransaction::count_of(const Owner& owner) {
-  std::size_t count = held_[keys_.of(owner)];
-  const auto counts = [&](const std::optional<Lease>& lease) {
-    return is_active(lease) && lease->holder.owner == owner;
-  };
-  for (const LeaseId& id : changed_leases_) {
-    if (counts(tables_.lease(id))) ++count;
-    if (counts(known_leases_[id.text].stored) && count > 0) --count;
-  }
-  return count;
 }
 
 std::vector<Notice> EtcdTransaction::notices(const Owner& owner) {
@@ -221,15 +152,8 @@ SessionPaths EtcdTransaction::session_paths(const std::string& session_id) {
     round.ask(area(key), [this, key, session_id](const pb::RangeResponse& found) {
       for (const pb::KeyValue& kv : found.kvs()) {
         if (kv.key() == key || changed_values_.contains(kv.key())) continue;
-        auto path = session_path_from_json(kv.value());
-        const std::string field = kv.key().substr(key.size() + 2);
-        if (!path || session_field(*path) != field) {
-          invalid_paths_[session_id].push_back(
-              fmt::format("{}: {} is not such a path", in_quotes(field), in_quotes(kv.value())));
-          continue;
-        }
-        path->session_id = session_id;
-        tables_.set_session_path(*path, path);
+        learn_session_path(session_id, kv.key().substr(key.size() + 2), session_path_from_json(kv.value()),
+                           kv.value());
       }
     });
   }
@@ -237,7 +161,7 @@ SessionPaths EtcdTransaction::session_paths(const std::string& session_id) {
   return {.paths = tables_.session_paths(session_id, wall_), .invalid = invalid_paths_[session_id]};
 }
 
-std::vector<Setting> EtcdTransaction::settings() {
+void EtcdTransaction::load_settings() {
   const std::string key = keys_.configs();
   Round round;
   if (is_first_time(key)) {
@@ -245,20 +169,17 @@ std::vector<Setting> EtcdTransaction::settings() {
     round.ask(area(key), [this, key](const pb::RangeResponse& found) {
       for (const pb::KeyValue& kv : found.kvs()) {
         if (kv.key() == key) continue;  // The guard.
-        const auto setting = record_from_json<Setting>(kv.value());
-        if (!setting) {
+        auto setting = record_from_json<Setting>(kv.value());
+        if (setting) {
+          learn_setting(std::move(*setting));
+        } else {
           note_bad(kv.key(), "its value is not a setting");
-        } else if (!changed_settings_.contains(setting->stored_key())) {
-          settings_.emplace(setting->stored_key(), *setting);
         }
       }
     });
   }
   load(round);
   must_be_whole(area(key));
-  std::vector<Setting> all;
-  for (const auto& [stored_key, setting] : settings_) all.push_back(setting);
-  return all;
 }
 
 // Rare enough to look through all that is held.

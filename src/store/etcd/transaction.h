@@ -79,7 +79,10 @@ struct KnownTicket : KnownRecord<Ticket> {
 };
 
 // Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
-class EtcdTransaction final : public LoadedTransaction<Keys, KnownLease, KnownTicket> {
+class EtcdTransaction final
+    : public LoadedTransaction<EtcdTransaction, Keys, Round, KnownLease, KnownTicket> {
+  friend LoadedTransaction;
+
  public:
   EtcdTransaction(Shared& shared, const Keys& keys, bool writes, Leftover& leftover)
       : LoadedTransaction(keys, writes), shared_(shared), leftover_(leftover) {}
@@ -97,12 +100,6 @@ class EtcdTransaction final : public LoadedTransaction<Keys, KnownLease, KnownTi
   // It rests on what this process knew, and nothing was asked for it at first.
   bool was_from_memory() const { return was_from_memory_; }
 
-  std::vector<Lease> leases_at(const Scope& scope) override;
-  std::vector<Ticket> tickets_at(const Scope& scope) override;
-  std::optional<Lease> lease(const LeaseId& id) override;
-  std::optional<Ticket> ticket(const GroupId& id) override;
-  std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override;
-  std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) override;
   std::vector<Lease> leases(const Filter& filter) override;
   std::vector<Ticket> tickets(const Filter& filter) override;
   std::size_t lease_count(const Owner& owner) override;
@@ -112,7 +109,6 @@ class EtcdTransaction final : public LoadedTransaction<Keys, KnownLease, KnownTi
   std::vector<Contention> contentions(const Filter& filter) override;
   std::optional<RateWindow> rate_window(const std::string& session_id) override;
   SessionPaths session_paths(const std::string& session_id) override;
-  std::vector<Setting> settings() override;
   Due due(Time moment, std::size_t limit) override;
   std::vector<Event> history(const HistoryQuery& query) override;
 
@@ -133,6 +129,8 @@ class EtcdTransaction final : public LoadedTransaction<Keys, KnownLease, KnownTi
   std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;
 
  private:
+  std::string owner_key(const Owner& owner) const { return keys_.of(owner); }
+
   // load.cc
   bool was_told();
   bool answer_from_memory(Round& round);
@@ -151,14 +149,12 @@ class EtcdTransaction final : public LoadedTransaction<Keys, KnownLease, KnownTi
   void want_leases_of(Round& round, const std::string& owner_area);
   static std::string leases_wanted(const std::string& owner_area) { return "leases " + owner_area; }
   void want_session(Round& round, const std::string& session_id);
-  void want_new(Round& round);
   void want_waiters(Round& round);
   void want_next(Round& round, const std::string& workspace, const std::string& path);
   void want_latest() const;
   void want_all_paths(Round& round);
   void want_all_tickets(Round& round);
   void ensure(const Scope& scope);
-  void ensure_nothing_is_new();
 
   // learn.cc
   void learn_paths(const pb::RangeResponse& found);
@@ -169,12 +165,12 @@ class EtcdTransaction final : public LoadedTransaction<Keys, KnownLease, KnownTi
   void learn_lease(Lease lease, std::int64_t presence, std::int64_t mod_revision);
   void learn_ticket(Ticket ticket, std::int64_t mod_revision);
   void note_bad(const std::string& key, std::string_view why);
-  std::optional<Lease> newest_in(const std::string& key, const std::function<bool(const Lease&)>& is_meant);
   void must_be_whole(const KeyRange& range) const;
   void must_be_whole(const std::string& key) const { must_be_whole({key, key + '\0'}); }
 
   // reads.cc
-  std::size_t count_of(const Owner& owner);
+  std::optional<Lease> newest_stored(const std::string& key, const Filter& whose);
+  void load_settings();
 
   // forget.cc
   std::size_t forget_ended(Time before, std::size_t limit);

@@ -3,16 +3,23 @@
 // load and to write is for the store to say; what a body sees and what it changed is here.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "store/matching.h"
 #include "store/memory/tables.h"
 #include "store/store.h"
+#include "store/stored.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 
@@ -24,12 +31,50 @@ struct KnownRecord {
   bool is_changed = false;  // By the body.
 };
 
-// `Keys` are the names of the store; a known lease or ticket is a KnownRecord with what the store adds.
-template <class Keys, class KnownLease, class KnownTicket>
+// `Self` is the store's own transaction; what is called there is no virtual function. `Keys` are the store's
+// names, a `Round` is what it reads at once, and a known lease or ticket is a KnownRecord with what it adds.
+template <class Self, class Keys, class Round, class KnownLease, class KnownTicket>
 class LoadedTransaction : public Transaction {
  public:
   Time now() const override { return now_; }
   WallTime wall() const override { return wall_; }
+
+  std::vector<Lease> leases_at(const Scope& scope) override {
+    self().ensure(scope);
+    return tables_.leases_at(scope);
+  }
+  std::vector<Ticket> tickets_at(const Scope& scope) override {
+    self().ensure(scope);
+    return tables_.tickets_at(scope);
+  }
+  std::optional<Lease> lease(const LeaseId& id) override {
+    if (auto found = tables_.lease(id)) return found;
+    Round round;
+    self().want_lease(round, id);
+    self().load(round);
+    self().must_be_whole(key_of(id));
+    return tables_.lease(id);
+  }
+  std::optional<Ticket> ticket(const GroupId& id) override {
+    if (auto found = tables_.ticket(id)) return found;
+    Round round;
+    self().want_ticket(round, id);
+    self().load(round);
+    self().must_be_whole(key_of(id));
+    return tables_.ticket(id);
+  }
+  std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override {
+    return newest_at(keys_.last(owner, path), {.agent_id = owner.agent_id, .session_id = owner.session_id});
+  }
+  std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) override {
+    return newest_at(keys_.last({.agent_id = {}, .session_id = session_id}, path),
+                     {.session_id = session_id});
+  }
+  std::vector<Setting> settings() override {
+    self().load_settings();
+    const auto all = std::views::values(settings_);
+    return {all.begin(), all.end()};
+  }
 
   using Transaction::put;
   void put(const Lease& lease) override {
@@ -55,6 +100,55 @@ class LoadedTransaction : public Transaction {
 
  protected:
   LoadedTransaction(const Keys& keys, bool writes) : keys_(keys), writes_(writes) {}
+
+  void want_new(Round& round) {
+    for (const LeaseId& id : changed_leases_) {
+      if (known_leases_[id.text].is_new) self().want_lease(round, id);
+    }
+    for (const GroupId& id : changed_tickets_) {
+      if (known_tickets_[id.text].is_new) self().want_ticket(round, id);
+    }
+  }
+  void ensure_nothing_is_new() {
+    Round round;
+    want_new(round);
+    self().load(round);
+  }
+
+  // What is stored, and what the body made of it.
+  std::size_t count_of(const Owner& owner) {
+    std::size_t count = held_[self().owner_key(owner)];
+    const auto counts = [&](const auto& lease) { return is_active(lease) && lease->holder.owner == owner; };
+    for (const LeaseId& id : changed_leases_) {
+      if (counts(tables_.find_lease(id))) ++count;
+      if (counts(known_leases_[id.text].stored) && count > 0) --count;
+    }
+    return count;
+  }
+
+  // The lease, if it is or was held in that place: by a session, or an agent without one, on a path.
+  std::optional<Lease> held_at(const std::string& place, const Filter& whose, const LeaseId& id) {
+    std::optional<Lease> found = self().lease(id);
+    if (!found || place_of(*found) != place || !matches(whose, found->holder)) return std::nullopt;
+    if (found->status == Status::pending || found->status == Status::failed) return std::nullopt;
+    return found;
+  }
+
+  // One path of a session as it was found, or what was found instead.
+  void learn_session_path(const std::string& session_id, const std::string& field,
+                          std::optional<SessionPath> path, std::string_view text) {
+    if (!path || session_field(*path) != field) {
+      invalid_paths_[session_id].push_back(
+          fmt::format("{}: {} is not such a path", in_quotes(field), in_quotes(text)));
+      return;
+    }
+    path->session_id = session_id;
+    tables_.set_session_path(*path, path);
+  }
+  void learn_setting(Setting setting) {
+    if (!changed_settings_.contains(setting.stored_key()))
+      settings_.emplace(setting.stored_key(), std::move(setting));
+  }
 
   const Keys& keys_;
   const bool writes_;
@@ -85,6 +179,19 @@ class LoadedTransaction : public Transaction {
     changed.push_back(id);
     if (!known.stored) known.is_new = !loaded_.contains(key_of(id));
   }
+  std::optional<Lease> newest_at(const std::string& place, const Filter& whose) {
+    ensure_nothing_is_new();
+    // What the body put there is newer than anything stored.
+    for (const LeaseId& id : std::views::reverse(changed_leases_)) {
+      const std::optional<Lease>& stored = known_leases_[id.text].stored;
+      if (stored && place_of(*stored) == place) continue;
+      if (auto found = held_at(place, whose, id)) return found;
+    }
+    return self().newest_stored(place, whose);
+  }
+  std::string place_of(const Lease& lease) const { return keys_.last(lease.holder.owner, lease.path); }
+
+  Self& self() { return static_cast<Self&>(*this); }
   std::string key_of(const LeaseId& id) const { return keys_.id(id); }
   std::string key_of(const GroupId& id) const { return keys_.ticket(id); }
 };

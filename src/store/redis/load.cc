@@ -153,15 +153,6 @@ void RedisTransaction::want_leases_of(Round& round, const Owner& owner, std::siz
   });
 }
 
-void RedisTransaction::want_new(Round& round) {
-  for (const LeaseId& id : changed_leases_) {
-    if (known_leases_[id.text].is_new) want_lease(round, id);
-  }
-  for (const GroupId& id : changed_tickets_) {
-    if (known_tickets_[id.text].is_new) want_ticket(round, id);
-  }
-}
-
 void RedisTransaction::want_found_below(Round& round) {
   for (const std::string& path : std::exchange(found_below_, {})) want_path(round, path);
 }
@@ -211,12 +202,6 @@ void RedisTransaction::ensure(const Scope& scope) {
       if (key.starts_with(prefix)) must_be_whole(key);
     }
   }
-}
-
-void RedisTransaction::ensure_nothing_is_new() {
-  Round round;
-  want_new(round);
-  load(round);
 }
 
 void RedisTransaction::begin(const Footprint& footprint) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "store/json/stored_records.h"
 #include "store/redis/indexes.h"
@@ -22,34 +23,6 @@ std::string limit_text(std::size_t limit) {
 
 }  // namespace
 
-std::vector<Lease> RedisTransaction::leases_at(const Scope& scope) {
-  ensure(scope);
-  return tables_.leases_at(scope);
-}
-
-std::vector<Ticket> RedisTransaction::tickets_at(const Scope& scope) {
-  ensure(scope);
-  return tables_.tickets_at(scope);
-}
-
-std::optional<Lease> RedisTransaction::lease(const LeaseId& id) {
-  if (auto found = tables_.lease(id)) return found;
-  Round round;
-  want_lease(round, id);
-  load(round);
-  must_be_whole(keys_.id(id));
-  return tables_.lease(id);
-}
-
-std::optional<Ticket> RedisTransaction::ticket(const GroupId& id) {
-  if (auto found = tables_.ticket(id)) return found;
-  Round round;
-  want_ticket(round, id);
-  load(round);
-  must_be_whole(keys_.ticket(id));
-  return tables_.ticket(id);
-}
-
 // The members of a set or list, oldest first; watched.
 std::vector<std::string> RedisTransaction::members(const std::string& key) {
   if (const auto known = lists_.find(key); known != lists_.end()) {
@@ -68,34 +41,8 @@ std::vector<std::string> RedisTransaction::members(const std::string& key) {
   return lists_[key];
 }
 
-std::optional<Lease> RedisTransaction::last_lease(const Owner& owner, const std::string& path) {
-  return newest_at(keys_.last(owner, path), [&](const Lease& lease) { return lease.holder.owner == owner; });
-}
-
-std::optional<Lease> RedisTransaction::last_lease_in(const std::string& session_id, const std::string& path) {
-  return newest_at(keys_.last({.agent_id = {}, .session_id = session_id}, path),
-                   [&](const Lease& lease) { return lease.holder.owner.session_id == session_id; });
-}
-
-// The newest lease in the list of a session (or an agent without one) and a path.
-std::optional<Lease> RedisTransaction::newest_at(const std::string& key,
-                                                 const std::function<bool(const Lease&)>& is_meant) {
-  ensure_nothing_is_new();
-  const auto place = [&](const Lease& lease) { return keys_.last(lease.holder.owner, lease.path); };
-  const auto held = [&](const std::string& id) -> std::optional<Lease> {
-    std::optional<Lease> found = lease({id});
-    if (!found || place(*found) != key || !is_meant(*found)) return std::nullopt;
-    if (found->status == Status::pending || found->status == Status::failed) return std::nullopt;
-    return found;
-  };
-  // What the body put there is newer than anything stored.
-  for (auto id = changed_leases_.rbegin(); id != changed_leases_.rend(); ++id) {
-    const std::optional<Lease>& stored = known_leases_[id->text].stored;
-    if (stored && place(*stored) == key) continue;
-    if (auto found = held(id->text)) return found;
-  }
-
-  // A few of the newest, and only if none of these will do, all.
+// A few of the newest, and only if none of these will do, all.
+std::optional<Lease> RedisTransaction::newest_stored(const std::string& key, const Filter& whose) {
   for (const std::string& from : {fmt::format("-{}", kLastAtOnce), std::string("0")}) {
     Round round;
     learn_key(round, key);
@@ -110,8 +57,8 @@ std::optional<Lease> RedisTransaction::newest_at(const std::string& key,
     round = {};
     for (const std::string& id : newest) want_lease(round, {id});
     load(round);
-    for (auto id = newest.rbegin(); id != newest.rend(); ++id) {
-      if (auto found = held(*id)) return found;
+    for (const std::string& id : std::views::reverse(newest)) {
+      if (auto found = held_at(key, whose, {id})) return found;
     }
     if (newest.size() < kLastAtOnce) break;
   }
@@ -217,17 +164,6 @@ std::size_t RedisTransaction::lease_count(const Owner& owner) {
   return count_of(owner);
 }
 
-// What is stored, and what the body made of it.
-std::size_t RedisTransaction::count_of(const Owner& owner) {
-  std::size_t count = held_[keys_.owner(owner)];
-  const auto counts = [&](const auto& lease) { return is_active(lease) && lease->holder.owner == owner; };
-  for (const LeaseId& id : changed_leases_) {
-    if (counts(tables_.find_lease(id))) ++count;
-    if (counts(known_leases_[id.text].stored) && count > 0) --count;
-  }
-  return count;
-}
-
 std::vector<Notice> RedisTransaction::notices(const Owner& owner) {
   Round round;
   want_owner(round, owner);
@@ -256,7 +192,7 @@ std::vector<Contention> RedisTransaction::contentions(const Filter& filter) {
   return tables_.contentions(filter);
 }
 
-std::vector<Setting> RedisTransaction::settings() {
+void RedisTransaction::load_settings() {
   const std::string key = keys_.configs();
   Round round;
   if (learn_key(round, key)) {
@@ -264,19 +200,16 @@ std::vector<Setting> RedisTransaction::settings() {
       if (found.is_error()) bad_.emplace(key, "it is of another type");
       for (std::size_t i = 0; i < found.size(); ++i) {
         auto setting = record_from_json<Setting>(found[i].text());
-        if (!setting) {
+        if (setting) {
+          learn_setting(std::move(*setting));
+        } else {
           bad_.emplace(key, "one of its values is not a setting");
-        } else if (!changed_settings_.contains(setting->stored_key())) {
-          settings_.emplace(setting->stored_key(), std::move(*setting));
         }
       }
     });
   }
   load(round);
   must_be_whole(key);
-  std::vector<Setting> all;
-  for (const auto& [stored_key, setting] : settings_) all.push_back(setting);
-  return all;
 }
 
 std::optional<Answer> RedisTransaction::answer(const Owner& owner, const std::string& key) {

@@ -60,14 +60,8 @@ SessionPaths RedisTransaction::session_paths(const std::string& session_id) {
       for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
         const std::string field(found[i].text());
         if (changed_session_paths_.contains({session_id, field})) continue;
-        auto path = session_path_from_json(found[i + 1].text());
-        if (!path || session_field(*path) != field) {
-          invalid_paths_[session_id].push_back(
-              fmt::format("{}: {} is not such a path", in_quotes(field), in_quotes(found[i + 1].text())));
-          continue;
-        }
-        path->session_id = session_id;
-        tables_.set_session_path(*path, path);
+        const std::string_view text = found[i + 1].text();
+        learn_session_path(session_id, field, session_path_from_json(text), text);
       }
     });
   }

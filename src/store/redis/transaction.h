@@ -62,7 +62,10 @@ struct Known : KnownRecord<Record> {
 };
 
 // Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
-class RedisTransaction final : public LoadedTransaction<Keys, Known<Lease>, Known<Ticket>> {
+class RedisTransaction final
+    : public LoadedTransaction<RedisTransaction, Keys, Round, Known<Lease>, Known<Ticket>> {
+  friend LoadedTransaction;
+
  public:
   RedisTransaction(Connection& connection, Shared& shared, const Keys& keys, bool writes, Leftover& leftover)
       : LoadedTransaction(keys, writes), connection_(connection), shared_(shared), leftover_(leftover) {}
@@ -78,12 +81,6 @@ class RedisTransaction final : public LoadedTransaction<Keys, Known<Lease>, Know
   // finds that out by itself.
   bool is_of_one_moment();
 
-  std::vector<Lease> leases_at(const Scope& scope) override;
-  std::vector<Ticket> tickets_at(const Scope& scope) override;
-  std::optional<Lease> lease(const LeaseId& id) override;
-  std::optional<Ticket> ticket(const GroupId& id) override;
-  std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override;
-  std::optional<Lease> last_lease_in(const std::string& session_id, const std::string& path) override;
   std::vector<Lease> leases(const Filter& filter) override;
   std::vector<Ticket> tickets(const Filter& filter) override;
   std::size_t lease_count(const Owner& owner) override;
@@ -93,7 +90,6 @@ class RedisTransaction final : public LoadedTransaction<Keys, Known<Lease>, Know
   std::vector<Contention> contentions(const Filter& filter) override;
   std::optional<RateWindow> rate_window(const std::string& session_id) override;
   SessionPaths session_paths(const std::string& session_id) override;
-  std::vector<Setting> settings() override;
   Due due(Time moment, std::size_t limit) override;
   std::vector<Event> history(const HistoryQuery& query) override;
 
@@ -124,6 +120,8 @@ class RedisTransaction final : public LoadedTransaction<Keys, Known<Lease>, Know
   void learn(const Round& round, ReplyView answer);
   static bool is_disturbed(ReplyView client_info);
 
+  std::string owner_key(const Owner& owner) const { return keys_.owner(owner); }
+
   // load.cc
   bool learn_key(Round& round, std::string key, bool watch = true);
   void want_path(Round& round, const std::string& path);
@@ -136,13 +134,11 @@ class RedisTransaction final : public LoadedTransaction<Keys, Known<Lease>, Know
   void want_owner(Round& round, const Owner& owner);
   void want_contentions(Round& round, std::string_view owner_text);
   void want_leases_of(Round& round, const Owner& owner, std::size_t most);
-  void want_new(Round& round);
   void want_found_below(Round& round);
   void want_paths_of_leases(Round& round);
   void want_paths_of_tickets(Round& round);
   void load(Round& round);  // Runs it, and what it leads to.
   void ensure(const Scope& scope);
-  void ensure_nothing_is_new();
 
   // learn.cc
   void learn_owner(const Owner& owner, ReplyView told, ReplyView count);
@@ -160,11 +156,11 @@ class RedisTransaction final : public LoadedTransaction<Keys, Known<Lease>, Know
 
   // reads.cc
   std::vector<std::string> members(const std::string& key);
-  std::optional<Lease> newest_at(const std::string& key, const std::function<bool(const Lease&)>& is_meant);
+  std::optional<Lease> newest_stored(const std::string& key, const Filter& whose);
   void load_by_score(const std::string& key, const std::string& prefix, bool leases,
                      std::vector<std::string> range, std::size_t limit, bool watch = false);
   void load_all_leases();
-  std::size_t count_of(const Owner& owner);
+  void load_settings();
 
   // writes.cc
   std::size_t forget_dropped(std::size_t limit);
