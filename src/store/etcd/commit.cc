@@ -43,15 +43,10 @@ bool EtcdTransaction::commit() {
   for (const GroupId& id : changed_tickets_) write_ticket(changes, id);
   write_others(changes);
   if (!execute(changes)) {
-    for (const LeaseId& id : changed_leases_) {
-      if (known_leases_[id.text].is_new) leftover_.leases.push_back(id);
-    }
-    for (const GroupId& id : changed_tickets_) {
-      if (known_tickets_[id.text].is_new) leftover_.tickets.push_back(id);
-    }
+    leave_new(leftover_);
     return false;
   }
-  leave_hints();
+  leave_hints(shared_.hints);
   turn_bucket();
   return true;
 }
@@ -243,15 +238,6 @@ void EtcdTransaction::note_granted(const std::vector<GroupId>& tickets) const {
       if (const auto lease = tables_.lease(lease_id))
         shared_.hints.note(keys_.of(lease->holder.owner), *lease);
     }
-  }
-}
-
-void EtcdTransaction::leave_hints() const {
-  for (const LeaseId& id : changed_leases_) {
-    if (const auto lease = tables_.lease(id)) shared_.hints.note(keys_.of(lease->holder.owner), *lease);
-  }
-  for (const GroupId& id : changed_tickets_) {
-    if (const auto ticket = tables_.ticket(id)) shared_.hints.note(*ticket);
   }
 }
 

@@ -7,13 +7,14 @@ namespace leasehold::etcd {
 
 std::size_t EtcdTransaction::forget(Time ended_before, WallTime history_before, std::size_t limit) {
   want_latest();
+  load_ended();
   std::size_t forgotten = forget_ended(ended_before, limit);
   forgotten += forget_dropped(limit - forgotten);
   forgotten += forget_history(history_before, limit - forgotten);
   return forgotten;
 }
 
-std::size_t EtcdTransaction::forget_ended(Time before, std::size_t limit) {
+void EtcdTransaction::load_ended() {
   Round round;
   want_new(round);
   want_all_tickets(round);
@@ -25,19 +26,6 @@ std::size_t EtcdTransaction::forget_ended(Time before, std::size_t limit) {
     });
   }
   load(round);
-
-  std::size_t forgotten = 0;
-  for (const LeaseId& id : tables_.forgettable_leases(before, limit)) {
-    put(*tables_.lease(id));  // Changed, and then gone.
-    tables_.set_lease(id, std::nullopt);
-    ++forgotten;
-  }
-  for (const GroupId& id : tables_.forgettable_tickets(before, limit - forgotten)) {
-    put(*tables_.ticket(id));
-    tables_.set_ticket(id, std::nullopt);
-    ++forgotten;
-  }
-  return forgotten;
 }
 
 // Notices, contentions and answers whose time is past; and what is left of sessions that are over.

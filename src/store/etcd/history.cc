@@ -91,14 +91,7 @@ std::vector<Event> EtcdTransaction::history(const HistoryQuery& query) {
     }
   }
   std::ranges::reverse(found);
-  if (query.limit == 0 || found.size() <= query.limit) return found;
-  const auto surplus = static_cast<std::ptrdiff_t>(found.size() - query.limit);
-  if (query.oldest) {
-    found.erase(found.end() - surplus, found.end());
-  } else {
-    found.erase(found.begin(), found.begin() + surplus);
-  }
-  return found;
+  return up_to_limit(std::move(found), query);
 }
 
 // From the oldest on, as long as they are older.

@@ -173,7 +173,7 @@ class EtcdTransaction final
   void load_settings();
 
   // forget.cc
-  std::size_t forget_ended(Time before, std::size_t limit);
+  void load_ended();
   std::size_t forget_dropped(std::size_t limit);
 
   // history.cc
@@ -186,7 +186,6 @@ class EtcdTransaction final
   // commit.cc
   bool execute(Changes& changes);
   void remember(const pb::TxnRequest& commit, std::chrono::nanoseconds sent);
-  void leave_hints() const;
   void keep_lines(Changes& changes);
   void write_others(Changes& changes);
   Ring ring_of(const GroupId& ticket);

@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "store/hints.h"
 #include "store/matching.h"
 #include "store/memory/tables.h"
 #include "store/store.h"
@@ -148,6 +149,41 @@ class LoadedTransaction : public Transaction {
   void learn_setting(Setting setting) {
     if (!changed_settings_.contains(setting.stored_key()))
       settings_.emplace(setting.stored_key(), std::move(setting));
+  }
+
+  // Of those that were loaded.
+  std::size_t forget_ended(Time before, std::size_t limit) {
+    const std::vector<LeaseId> leases = tables_.forgettable_leases(before, limit);
+    for (const LeaseId& id : leases) {
+      note_change(known_leases_[id.text], changed_leases_, id);
+      tables_.set_lease(id, std::nullopt);
+    }
+    const std::vector<GroupId> tickets = tables_.forgettable_tickets(before, limit - leases.size());
+    for (const GroupId& id : tickets) {
+      note_change(known_tickets_[id.text], changed_tickets_, id);
+      tables_.set_ticket(id, std::nullopt);
+    }
+    return leases.size() + tickets.size();
+  }
+
+  // Ids that a commit took for new and that may exist, for the next run to read.
+  template <class Leftover>
+  void leave_new(Leftover& leftover) {
+    for (const LeaseId& id : changed_leases_) {
+      if (known_leases_[id.text].is_new) leftover.leases.push_back(id);
+    }
+    for (const GroupId& id : changed_tickets_) {
+      if (known_tickets_[id.text].is_new) leftover.tickets.push_back(id);
+    }
+  }
+  void leave_hints(Hints& hints) {
+    for (const LeaseId& id : changed_leases_) {
+      if (const Lease* lease = tables_.find_lease(id))
+        hints.note(self().owner_key(lease->holder.owner), *lease);
+    }
+    for (const GroupId& id : changed_tickets_) {
+      if (const auto ticket = tables_.ticket(id)) hints.note(*ticket);
+    }
   }
 
   const Keys& keys_;

@@ -96,7 +96,7 @@ bool RedisTransaction::commit() {
   commands.finish();
   if (!execute(commands)) return false;
   commands.prove();
-  remember();
+  leave_hints(shared_.hints);
   return true;
 }
 
@@ -164,12 +164,7 @@ bool RedisTransaction::execute(Commands& commands) {
   if (exists) {
     connection_.add({"DEL", guard});
     connection_.exchange();
-    for (const LeaseId& id : changed_leases_) {
-      if (known_leases_[id.text].is_new) leftover_.leases.push_back(id);
-    }
-    for (const GroupId& id : changed_tickets_) {
-      if (known_tickets_[id.text].is_new) leftover_.tickets.push_back(id);
-    }
+    leave_new(leftover_);
   }
   return false;
 }
@@ -188,16 +183,6 @@ void RedisTransaction::must_have_succeeded(ReplyView executed) {
          fmt::format("A change was made only in part: Redis at {} says \"{}\". Somebody else wrote in "
                      "the place of one of Leasehold's keys. Run: lease doctor --repair",
                      connection_.address().shown(), executed[i].text())}};
-  }
-}
-
-void RedisTransaction::remember() {
-  for (const LeaseId& id : changed_leases_) {
-    if (const Lease* lease = tables_.find_lease(id))
-      shared_.hints.note(keys_.owner(lease->holder.owner), *lease);
-  }
-  for (const GroupId& id : changed_tickets_) {
-    if (const auto ticket = tables_.ticket(id)) shared_.hints.note(*ticket);
   }
 }
 

@@ -75,14 +75,7 @@ std::vector<Event> RedisTransaction::history(const HistoryQuery& query) {
     event.sequence = kUnwritten + i;
     if (matches(query, event)) found.push_back(std::move(event));
   }
-  if (query.limit == 0 || found.size() <= query.limit) return found;
-  const auto surplus = static_cast<std::ptrdiff_t>(found.size() - query.limit);
-  if (forward) {
-    found.erase(found.end() - surplus, found.end());
-  } else {
-    found.erase(found.begin(), found.begin() + surplus);
-  }
-  return found;
+  return up_to_limit(std::move(found), query);
 }
 
 }  // namespace leasehold::redis

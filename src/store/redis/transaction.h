@@ -172,7 +172,6 @@ class RedisTransaction final
   void respect_intent() const;
   bool execute(Commands& commands);
   void must_have_succeeded(ReplyView executed);
-  void remember();
 
   // write_leases.cc
   void write_lease(Commands& commands, const LeaseId& id);

@@ -55,25 +55,14 @@ void RedisTransaction::erase(const Contention& contention) {
 
 std::size_t RedisTransaction::forget(Time ended_before, WallTime history_before, std::size_t limit) {
   std::size_t forgotten = 0;
-  const auto left = [&] { return limit - forgotten; };
-
-  if (left() > 0 && ended_before > Time{}) {
+  if (limit > 0 && ended_before > Time{}) {
     const std::vector<std::string> range = {"ZREVRANGEBYSCORE", "-1", ended_score(ended_before)};
-    load_by_score(keys_.times(), keys_.id_prefix(), true, range, left());
-    load_by_score(keys_.tickets(), keys_.ticket_prefix(), false, range, left());
-    for (const LeaseId& id : tables_.forgettable_leases(ended_before, left())) {
-      put(*tables_.lease(id));  // Changed, and then gone.
-      tables_.set_lease(id, std::nullopt);
-      ++forgotten;
-    }
-    for (const GroupId& id : tables_.forgettable_tickets(ended_before, left())) {
-      put(*tables_.ticket(id));
-      tables_.set_ticket(id, std::nullopt);
-      ++forgotten;
-    }
+    load_by_score(keys_.times(), keys_.id_prefix(), true, range, limit);
+    load_by_score(keys_.tickets(), keys_.ticket_prefix(), false, range, limit);
+    forgotten = forget_ended(ended_before, limit);
   }
-  forgotten += forget_dropped(left());
-  forgotten += forget_history(history_before, left());
+  forgotten += forget_dropped(limit - forgotten);
+  forgotten += forget_history(history_before, limit - forgotten);
   return forgotten;
 }
 
