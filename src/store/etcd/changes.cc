@@ -19,15 +19,6 @@ pb::Compare not_after(const KeyRange& range, std::int64_t revision) {
   return compare;
 }
 
-pb::Compare exactly(const std::string& key, std::int64_t mod_revision) {
-  pb::Compare compare;
-  compare.set_key(key);
-  compare.set_target(pb::Compare::MOD);
-  compare.set_result(pb::Compare::EQUAL);
-  compare.set_mod_revision(mod_revision);
-  return compare;
-}
-
 // Sorted ranges, as at most `most` that contain them.
 std::vector<KeyRange> merged(const std::vector<KeyRange>& ranges, std::size_t most) {
   const std::size_t together = (ranges.size() + most - 1) / most;
@@ -42,6 +33,24 @@ std::vector<KeyRange> merged(const std::vector<KeyRange>& ranges, std::size_t mo
 }
 
 }  // namespace
+
+pb::Compare exactly(const std::string& key, std::int64_t mod_revision) {
+  pb::Compare compare;
+  compare.set_key(key);
+  compare.set_target(pb::Compare::MOD);
+  compare.set_result(pb::Compare::EQUAL);
+  compare.set_mod_revision(mod_revision);
+  return compare;
+}
+
+pb::RequestOp put_op(const std::string& key, std::string value, std::int64_t lease) {
+  pb::RequestOp op;
+  pb::PutRequest& put = *op.mutable_request_put();
+  put.set_key(key);
+  put.set_value(std::move(value));
+  put.set_lease(lease);
+  return op;
+}
 
 std::vector<pb::Compare> Basis::compares(std::int64_t revision, std::size_t most) const {
   std::vector<pb::Compare> found;
@@ -79,23 +88,17 @@ bool Changes::needs_guards() const {
 
 std::vector<pb::RequestOp> Changes::ops(std::int64_t guard_lease) const {
   std::vector<pb::RequestOp> all;
-  const auto add_put = [&](const std::string& key, const std::string& value, std::int64_t lease) {
-    pb::PutRequest& put = *all.emplace_back().mutable_request_put();
-    put.set_key(key);
-    put.set_value(value);
-    put.set_lease(lease);
-  };
-  for (const auto& [key, value] : puts_) add_put(key, value.value, value.lease);
+  for (const auto& [key, put] : puts_) all.push_back(put_op(key, put.value, put.lease));
   for (const std::string& key : deletes_) {
     if (puts_.contains(key)) continue;  // Another one stands there now, with all that belongs to it.
     all.emplace_back().mutable_request_delete_range()->set_key(key);
   }
   for (const std::string& key : retired_) {
-    if (!puts_.contains(key)) add_put(key, {}, guard_lease);
+    if (!puts_.contains(key)) all.push_back(put_op(key, {}, guard_lease));
   }
-  for (const std::string& area : marked_) add_put(area, {}, guard_lease);
+  for (const std::string& area : marked_) all.push_back(put_op(area, {}, guard_lease));
   for (const std::string& area : guards_) {
-    if (!is_touched(area) && !marked_.contains(area)) add_put(area, {}, guard_lease);
+    if (!is_touched(area) && !marked_.contains(area)) all.push_back(put_op(area, {}, guard_lease));
   }
   return all;
 }

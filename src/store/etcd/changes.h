@@ -11,6 +11,10 @@
 
 namespace leasehold::etcd {
 
+// The key is as it was written then; 0: it does not exist.
+pb::Compare exactly(const std::string& key, std::int64_t mod_revision);
+pb::RequestOp put_op(const std::string& key, std::string value, std::int64_t lease = 0);
+
 // What was read, and therefore must be as it was.
 class Basis {
  public:

@@ -86,10 +86,7 @@ class Examination {
     bool done = false;
     if (repair_) {
       pb::TxnRequest request;
-      pb::Compare& compare = *request.add_compare();
-      compare.set_key(kv.key());
-      compare.set_target(pb::Compare::MOD);
-      compare.set_mod_revision(kv.mod_revision());
+      *request.add_compare() = exactly(kv.key(), kv.mod_revision());
       request.add_success()->mutable_request_delete_range()->set_key(kv.key());
       done = shared_.cluster->read(request).succeeded();
     }
@@ -112,9 +109,8 @@ class Examination {
     if (repair_) {
       const auto wall = std::chrono::floor<WallTime::duration>(std::chrono::system_clock::now());
       pb::TxnRequest raise;
-      pb::PutRequest& put = *raise.add_success()->mutable_request_put();
-      put.set_key(base_key(shared_.prefix()));
-      put.set_value(std::to_string(token_after({highest_}, wall).value));
+      *raise.add_success() =
+          put_op(base_key(shared_.prefix()), std::to_string(token_after({highest_}, wall).value));
       shared_.cluster->read(raise);
     }
     defects_.push_back(

@@ -154,13 +154,8 @@ void EtcdTransaction::turn_bucket() {
     asked.set_count_only(true);
     if (shared_.cluster->range(asked).count() < kEventsInBucket) return;
     pb::TxnRequest request;
-    pb::Compare& compare = *request.add_compare();
-    compare.set_key(keys_.era());
-    compare.set_target(pb::Compare::MOD);
-    compare.set_mod_revision(era_revision_);
-    pb::PutRequest& put = *request.add_success()->mutable_request_put();
-    put.set_key(keys_.era());
-    put.set_value(std::to_string(bucket_ + 1));
+    *request.add_compare() = exactly(keys_.era(), era_revision_);
+    *request.add_success() = put_op(keys_.era(), std::to_string(bucket_ + 1));
     if (bucket_ + 1 > kBucketsKept) {
       pb::DeleteRangeRequest& erased = *request.add_success()->mutable_request_delete_range();
       erased.set_key(keys_.all("history/"));

@@ -286,6 +286,15 @@ bool EtcdTransaction::was_told() {
   return true;
 }
 
+// Says where tokens begin, unless somebody else has just done so.
+void EtcdTransaction::make_base() const {
+  const std::string key = base_key(shared_.prefix());
+  pb::TxnRequest request;
+  *request.add_compare() = exactly(key, 0);
+  *request.add_success() = put_op(key, std::to_string(token_after({}, wall_).value));
+  shared_.cluster->read(request);
+}
+
 void EtcdTransaction::begin(const Footprint& footprint) {
   began_ = since_boot();
   if (was_told()) return;
@@ -323,15 +332,7 @@ void EtcdTransaction::begin(const Footprint& footprint) {
   for (const GroupId& id : leftover_.tickets) want_ticket(round, id);
   load(round);
   if (writes_ && base_ == 0) {
-    pb::TxnRequest request;
-    pb::Compare& absent = *request.add_compare();
-    absent.set_key(base_key(shared_.prefix()));
-    absent.set_target(pb::Compare::CREATE);
-    absent.set_create_revision(0);
-    pb::PutRequest& put = *request.add_success()->mutable_request_put();
-    put.set_key(base_key(shared_.prefix()));
-    put.set_value(std::to_string(token_after({}, wall_).value));
-    shared_.cluster->read(request);
+    make_base();
     throw Conflict();
   }
   if (writes_ && footprint.gives_back) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "store/etcd/changes.h"
 #include "store/etcd/failure.h"
 #include "store/etcd/keys.h"
 
@@ -27,21 +28,10 @@ bool needs_name(RequestSlot& slot, std::string event) {
   return false;
 }
 
-pb::Compare unchanged(const RequestSlot& slot) {
-  pb::Compare compare;
-  compare.set_key(slot.key);
-  compare.set_target(pb::Compare::MOD);
-  compare.set_result(pb::Compare::EQUAL);
-  compare.set_mod_revision(slot.mod_revision);
-  return compare;
-}
+pb::Compare unchanged(const RequestSlot& slot) { return exactly(slot.key, slot.mod_revision); }
 
 pb::RequestOp write_name(const RequestSlot& slot, const std::string& name) {
-  pb::RequestOp op;
-  op.mutable_request_put()->set_key(slot.key);
-  op.mutable_request_put()->set_value(name);
-  op.mutable_request_put()->set_lease(slot.lease);
-  return op;
+  return put_op(slot.key, name, slot.lease);
 }
 
 pb::RequestOp read_back(const std::string& key) {
@@ -79,10 +69,7 @@ std::int64_t Requests::made_at(RequestSlot& slot) const {
   *request.add_success() = write_name(slot, cancelled(slot));
   *request.add_failure() = read_back(slot.key);
   if (!slot.event.empty()) {
-    pb::Compare& absent = *request.add_compare();
-    absent.set_key(slot.event);
-    absent.set_target(pb::Compare::CREATE);
-    absent.set_create_revision(0);
+    *request.add_compare() = exactly(slot.event, 0);
     *request.add_failure() = read_back(slot.event);
   }
   pb::TxnResponse response;

@@ -133,6 +133,7 @@ class EtcdTransaction final
 
   // load.cc
   bool was_told();
+  void make_base() const;
   bool answer_from_memory(Round& round);
   void run(Round& round);
   void load(Round& round);  // Runs it, and what it leads to.
