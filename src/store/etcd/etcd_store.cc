@@ -45,6 +45,8 @@ class EtcdStore final : public Store {
   Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) override;
 
  private:
+  Leftover first_guess(const Footprint& footprint, bool writes);
+  std::unique_ptr<Foreseen> foreseen_for(const Footprint& footprint, const Keys& keys);
   template <class Call>
   Result<void> repeat(const Footprint& footprint, bool writes, const Call& call);
 
@@ -81,9 +83,8 @@ Result<void> EtcdStore::start() {
   return {};
 }
 
-template <class Call>
-Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Call& call) {
-  const Keys keys(shared_.prefix(), footprint.workspace);
+// How old what is read first may be.
+Leftover EtcdStore::first_guess(const Footprint& footprint, bool writes) {
   // Who looks after its ticket most often changes nothing; who names nothing looks through everything.
   const bool names_paths =
       !footprint.scopes.empty() || !footprint.owners.empty() || !footprint.leases.empty();
@@ -95,9 +96,22 @@ Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Ca
     leftover.ring = shared_.rings.take(footprint.tickets.front());
     leftover.may_be_old = leftover.ring.has_value();
   }
-  std::unique_ptr<Foreseen> foreseen;
-  if (writes && footprint.owners.size() == 1) foreseen = foresight_.take(keys.of(footprint.owners.front()));
-  if (foreseen && !(footprint.gives_back && foreseen->transaction.resume())) foreseen.reset();
+  return leftover;
+}
+
+// What was read ahead for one who writes, if it is what he needs; else it is old by what he does.
+std::unique_ptr<Foreseen> EtcdStore::foreseen_for(const Footprint& footprint, const Keys& keys) {
+  if (footprint.owners.size() != 1) return nullptr;
+  auto foreseen = foresight_.take(keys.of(footprint.owners.front()));
+  if (foreseen && footprint.gives_back && foreseen->transaction.resume()) return foreseen;
+  return nullptr;
+}
+
+template <class Call>
+Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Call& call) {
+  const Keys keys(shared_.prefix(), footprint.workspace);
+  Leftover leftover = first_guess(footprint, writes);
+  const std::unique_ptr<Foreseen> foreseen = writes ? foreseen_for(footprint, keys) : nullptr;
   for (int conflicts = 0; conflicts < shared_.options.attempts_max; ++conflicts) {
     if (conflicts > 1) backoff_.pause(conflicts);
     try {
