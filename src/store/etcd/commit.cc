@@ -102,15 +102,15 @@ Ring EtcdTransaction::ring_of(const GroupId& ticket) {
   return ring;
 }
 
-// Where somebody waits, two kinds of transactions need not know of each other: those who come behind, and
-// those who give the path to one who waits. They are marked by what they do not write: whoever else rests on
-// a line marks it.
-void EtcdTransaction::keep_lines(Changes& changes) {
-  struct Line {
-    std::map<std::string, std::int64_t> changed;  // Who waited there and is changed, as it was read.
-    bool is_waited_in = false;
-    bool is_joined = false;
-  };
+// What the body does at a path where somebody waits, or comes to wait.
+struct EtcdTransaction::Line {
+  std::map<std::string, std::int64_t> changed;  // Who waited there and is changed, as it was read.
+  bool is_waited_in = false;
+  bool is_joined = false;
+  bool changes_leases = false;
+};
+
+std::map<std::string, EtcdTransaction::Line> EtcdTransaction::lines() {
   std::map<std::string, Line> lines;
   for (const auto& [id, known] : known_tickets_) {
     if (!is_pending(known.stored)) continue;
@@ -127,13 +127,20 @@ void EtcdTransaction::keep_lines(Changes& changes) {
       line.is_joined = line.is_joined || (is_pending(after) && !is_pending(before));
     }
   }
-  const auto changes_leases_at = [&](const std::string& path) {
-    return std::ranges::any_of(changed_leases_, [&](const LeaseId& id) {
-      const std::optional<Lease>& before = known_leases_[id.text].stored;
-      const std::optional<Lease> after = tables_.lease(id);
-      return (is_active(before) && before->path == path) || (is_active(after) && after->path == path);
-    });
+  const auto note = [&](const auto& lease) {
+    if (!is_active(lease)) return;
+    if (const auto line = lines.find(lease->path); line != lines.end()) line->second.changes_leases = true;
   };
+  for (const LeaseId& id : changed_leases_) {
+    note(known_leases_[id.text].stored);
+    note(tables_.find_lease(id));
+  }
+  return lines;
+}
+
+// A line's guard is written (marked) by everybody whose decision rests on the whole line. Those who come
+// behind, and those who give the path to one who waits, do not write it, and so do not disturb each other.
+void EtcdTransaction::keep_lines(Changes& changes) {
   const auto rest_on = [&](const std::string& path, const KeyRange& rest,
                            const std::map<std::string, std::int64_t>& waits) {
     // Many conditions are made fewer, and then what is deleted may not be noticed.
@@ -142,17 +149,17 @@ void EtcdTransaction::keep_lines(Changes& changes) {
     basis_.add(rest);
     for (const auto& [key, revision] : waits) basis_.add(key, revision);
   };
-  for (const auto& [path, line] : lines) {
+  for (const auto& [path, line] : lines()) {
     const std::string name = keys_.at(path);
     const auto joined = joined_.find(path);
     const bool is_read = loaded_.contains("at " + path);
     if (growing_.contains(path) && !line.is_joined) {
       if (is_read) rest_on(path, keys_.held_at(path), line.changed);
-    } else if (joined != joined_.end() && line.changed.empty() && !changes_leases_at(path)) {
+    } else if (joined != joined_.end() && line.changed.empty() && !line.changes_leases) {
       const auto wait =
           joined->second ? waits_at_.find(keys_.ticket_at(path, *joined->second)) : waits_at_.end();
       if (wait != waits_at_.end()) rest_on(path, {name, name + '\0'}, {*wait});
-    } else if (is_read || changes_leases_at(path) ? line.is_waited_in : line.is_joined) {
+    } else if (is_read || line.changes_leases ? line.is_waited_in : line.is_joined) {
       changes.mark(name);
     }
   }

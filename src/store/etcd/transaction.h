@@ -129,6 +129,8 @@ class EtcdTransaction final
   std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) override;
 
  private:
+  struct Line;
+
   std::string owner_key(const Owner& owner) const { return keys_.of(owner); }
 
   // load.cc
@@ -187,6 +189,7 @@ class EtcdTransaction final
   // commit.cc
   bool execute(Changes& changes);
   void remember(const pb::TxnRequest& commit, std::chrono::nanoseconds sent);
+  std::map<std::string, Line> lines();
   void keep_lines(Changes& changes);
   void write_others(Changes& changes);
   Ring ring_of(const GroupId& ticket);
