@@ -121,20 +121,7 @@ bool RedisTransaction::execute(Commands& commands) {
   connection_.add_formatted(commands.bytes, commands.count);
   connection_.add({"EXEC"});
 
-  bool sent = false;
-  std::vector<Reply> replies;
-  try {
-    replies = connection_.exchange(&sent);
-  } catch (Failure& failure) {
-    if (!sent) throw;
-    failure.error.code = Code::outcome_unknown;
-    failure.error.message = fmt::format(
-        "The answer to a change was lost: {} Whether it was made is not known; asking "
-        "again is safe.",
-        failure.error.message);
-    throw;
-  }
-  connection_.watches = false;
+  const std::vector<Reply> replies = exchange_commit();
 
   // The right to it was there when the connection was made, and is gone: what followed was done at once.
   if (replies[guards].view().is_error()) {
@@ -152,21 +139,42 @@ bool RedisTransaction::execute(Commands& commands) {
     must_have_succeeded(executed);
     return true;
   }
+  learn_from_guards(std::span(replies).first(guards).subspan(late_watch ? 1 : 0));
+  return false;
+}
+
+std::vector<Reply> RedisTransaction::exchange_commit() {
+  bool sent = false;
+  try {
+    std::vector<Reply> replies = connection_.exchange(&sent);
+    connection_.watches = false;
+    return replies;
+  } catch (Failure& failure) {
+    if (!sent) throw;
+    failure.error.code = Code::outcome_unknown;
+    failure.error.message = fmt::format(
+        "The answer to a change was lost: {} Whether it was made is not known; asking again is safe.",
+        failure.error.message);
+    throw;
+  }
+}
+
+// A key that was taken for new exists, or one is not what it has to be; or neither, and others changed what
+// was read.
+void RedisTransaction::learn_from_guards(std::span<const Reply> guards) {
   bool exists = false;
-  for (std::size_t i = late_watch ? 1 : 0; i < guards; ++i) {
-    const ReplyView found = replies[i].view();
-    if (by_script && found.is_text() && found.text() != "EXISTS") {
+  for (const Reply& guard : guards) {
+    const ReplyView found = guard.view();
+    if (found.is_text() && found.text() != "EXISTS") {
       bad_.emplace(std::string(found.text()), "it is of another type");
       must_be_whole(std::string(found.text()));
     }
     exists |= found.integer() != 0 || found.text() == "EXISTS";
   }
-  if (exists) {
-    connection_.add({"DEL", guard});
-    connection_.exchange();
-    leave_new(leftover_);
-  }
-  return false;
+  if (!exists) return;
+  connection_.add({"DEL", keys_.guard()});
+  connection_.exchange();
+  leave_new(leftover_);
 }
 
 // Somebody put a key of another type in the place of one of ours, after it was looked at. The server goes on

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "store/redis/scripts.h"
 #include "store/redis/transaction.h"
@@ -209,55 +210,60 @@ void RedisTransaction::learn_above(std::int64_t answer) {
   makes_format_ = spares_above_ && answer == 2;
 }
 
+void RedisTransaction::ask_glance(const Round& round) {
+  ask_clock(round);
+  // What is most often not there.
+  connection_.begin(2 + round.paths.size() + 3 * round.owners.size() + (spares_above_ ? 1 : 0));
+  connection_.word("EXISTS");
+  connection_.word(keys_.intent());
+  if (spares_above_) connection_.word(keys_.dirs());
+  for (const std::string& path : round.paths) connection_.word(keys_.queue(path));
+  for (const Owner& owner : round.owners) {
+    const std::string text = Keys::owner_text(owner);
+    connection_.word(keys_.notices(text));
+    connection_.word(keys_.gate(text));
+    connection_.word(keys_.waits(owner));
+  }
+  for (const Owner& owner : round.owners) connection_.add({"HLEN", keys_.owner(owner)});
+  connection_.begin(2 + round.paths.size() + round.strings.size());
+  connection_.word("MGET");
+  for (const std::string& path : round.paths) connection_.word(keys_.file(path));
+  for (const std::string& key : round.strings) connection_.word(key);
+  connection_.word(keys_.format());
+  // Documents, and the indexes that outlive them.
+  connection_.begin(1 + 2 * round.paths.size());
+  connection_.word("EXISTS");
+  for (const std::string& path : round.paths) {
+    connection_.word(keys_.file(path));
+    connection_.word(keys_.at(path));
+  }
+  if (!spares_above_) connection_.add({"EXISTS", keys_.dirs()});
+}
+
 // Most often nobody waits and nobody is to be told anything. Plain commands find that out for a third of what
 // the script costs the server. False: there is more than documents; the script has to read it.
 //
 // They are not of one moment, but what matters is: documents and records are read by one of them, the rest is
 // counts. See is_of_one_moment().
 bool RedisTransaction::glance(Round& round) {
+  const std::vector<Reply> replies = ask([&] { ask_glance(round); });
   const std::size_t documents = round.paths.size();
   const std::size_t owners = round.owners.size();
   const std::size_t values = documents + round.strings.size() + 1;
-  const std::vector<Reply> replies = ask([&] {
-    ask_clock(round);
-    // What is most often not there.
-    connection_.begin(2 + documents + 3 * owners + (spares_above_ ? 1 : 0));
-    connection_.word("EXISTS");
-    connection_.word(keys_.intent());
-    if (spares_above_) connection_.word(keys_.dirs());
-    for (const std::string& path : round.paths) connection_.word(keys_.queue(path));
-    for (const Owner& owner : round.owners) {
-      const std::string text = Keys::owner_text(owner);
-      connection_.word(keys_.notices(text));
-      connection_.word(keys_.gate(text));
-      connection_.word(keys_.waits(owner));
-    }
-    for (const Owner& owner : round.owners) connection_.add({"HLEN", keys_.owner(owner)});
-    connection_.begin(1 + values);
-    connection_.word("MGET");
-    for (const std::string& path : round.paths) connection_.word(keys_.file(path));
-    for (const std::string& key : round.strings) connection_.word(key);
-    connection_.word(keys_.format());
-    // Documents, and the indexes that outlive them.
-    connection_.begin(1 + 2 * documents);
-    connection_.word("EXISTS");
-    for (const std::string& path : round.paths) {
-      connection_.word(keys_.file(path));
-      connection_.word(keys_.at(path));
-    }
-    if (!spares_above_) connection_.add({"EXISTS", keys_.dirs()});
-  });
+  const auto counts = std::span(replies).subspan(2, owners);  // Of the owners' leases.
+  const ReplyView found = replies[2 + owners].view();
+  const ReplyView indexed = replies[3 + owners].view();
   for (std::size_t i = 0; i < replies.size(); ++i) {
     if (i < 2 || i >= 2 + owners) must_be_answered(replies[i]);
   }
   learn_clock(round, replies[0].view(), true);
   round.tokens = 0;
-  const ReplyView found = replies[2 + owners].view();
+
   std::int64_t there = 0;
   for (std::size_t i = 0; i < documents; ++i) there += found[i].is_nil() ? 0 : 1;
-  bool is_plain = found.size() == values && replies[1].view().integer() == 0 &&
-                  replies[3 + owners].view().integer() == 2 * there;
-  for (std::size_t i = 0; i < owners; ++i) is_plain &= !replies[2 + i].view().is_error();
+  bool is_plain =
+      found.size() == values && replies[1].view().integer() == 0 && indexed.integer() == 2 * there;
+  for (const Reply& count : counts) is_plain &= !count.view().is_error();
   // What is not there may be of another type.
   for (std::size_t i = documents; i < documents + round.strings.size(); ++i) is_plain &= !found[i].is_nil();
   const bool is_known = found[values - 1].text() == "1";
@@ -265,13 +271,13 @@ bool RedisTransaction::glance(Round& round) {
     shared_.is_calm = false;
     return false;
   }
+
   const bool has_none = spares_above_ || replies.back().view().integer() == 0;
   learn_above(is_known && has_none ? 1 : 0);
   for (std::size_t i = 0; i < documents; ++i) {
     if (!found[i].is_nil()) learn_document(keys_.file(round.paths[i]), found[i]);
   }
-  for (std::size_t i = 0; i < owners; ++i)
-    learn_owner(round.owners[i], ReplyView(nullptr), replies[2 + i].view());
+  for (std::size_t i = 0; i < owners; ++i) learn_owner(round.owners[i], ReplyView(nullptr), counts[i].view());
   for (std::size_t i = 0; i < round.strings.size(); ++i) round.string_handlers[i](found[documents + i]);
   of_one_moment_ = false;
   return true;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -115,6 +116,7 @@ class RedisTransaction final
   void must_be_answered(const Reply& reply) const;
   void ask_clock(const Round& round);
   void learn_clock(const Round& round, ReplyView answer, bool first);
+  void ask_glance(const Round& round);
   bool glance(Round& round);
   void learn_above(std::int64_t answer);
   void learn(const Round& round, ReplyView answer);
@@ -171,6 +173,8 @@ class RedisTransaction final
   void want_for_write(Round& round);
   void respect_intent() const;
   bool execute(Commands& commands);
+  std::vector<Reply> exchange_commit();
+  void learn_from_guards(std::span<const Reply> guards);
   void must_have_succeeded(ReplyView executed);
 
   // write_leases.cc
