@@ -8,8 +8,8 @@
 #include "daemon/mcp_client.h"
 #include "daemon/mcp_workspace.h"
 #include "daemon/server_state.h"
-#include "keeper/nudge.h"
 #include "mcp/server.h"
+#include "util/nudge.h"
 
 namespace leasehold::daemon {
 

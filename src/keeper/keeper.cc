@@ -17,7 +17,7 @@
 #include "env/boottime_local_clock.h"
 #include "env/system_random.h"
 #include "keeper/keeper_state.h"
-#include "keeper/nudge.h"
+#include "util/nudge.h"
 
 namespace leasehold {
 

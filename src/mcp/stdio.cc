@@ -11,7 +11,7 @@
 #include <list>
 #include <utility>
 
-#include "keeper/nudge.h"
+#include "util/nudge.h"
 
 namespace leasehold::mcp {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <thread>
 
-#include "keeper/nudge.h"
 #include "mcp/resources.h"
+#include "util/nudge.h"
 
 namespace leasehold::mcp {
 

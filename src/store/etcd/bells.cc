@@ -1,14 +1,10 @@
 #include "store/etcd/bells.h"
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 #include "store/etcd/failure.h"
 #include "store/etcd/keys.h"
+#include "store/nudged_bell.h"
 
 namespace leasehold::etcd {
 namespace {
@@ -21,27 +17,6 @@ constexpr auto kPauseBetweenTries = 100ms;
 constexpr std::size_t kClosedMax = 16;
 
 }  // namespace
-
-class Bells::EtcdBell final : public Bell {
- public:
-  EtcdBell(std::shared_ptr<Bells> bells, std::int64_t watch, int fd)
-      : bells_(std::move(bells)), watch_(watch), fd_(fd) {}
-  EtcdBell(const EtcdBell&) = delete;
-  EtcdBell& operator=(const EtcdBell&) = delete;
-  ~EtcdBell() override {
-    bells_->close(watch_);
-    ::close(fd_);
-  }
-
-  int fd() const override { return fd_; }
-
- private:
-  const std::shared_ptr<Bells> bells_;
-  const std::int64_t watch_;
-  const int fd_;
-};
-
-Bells::~Bells() { stop(); }
 
 void Bells::stop() {
   {
@@ -65,31 +40,24 @@ void Bells::ask_to_watch(std::int64_t watch, const GroupId& ticket) {
 }
 
 Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
-  const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0) {
-    return fail(Code::unavailable,
-                fmt::format("Cannot open a bell to wait with: {}. Close some files, or ask without --wait.",
-                            std::strerror(errno)));
-  }
+  const std::int64_t watch = ++last_watch_;
+  auto bell = open_bell([self = shared_from_this(), watch](Nudge&) { self->close(watch); });
+  if (!bell) return bell;
   std::unique_lock lock(mutex_);
   if (!running_) {
     try {
       thread_ = std::thread([this] { serve(); });
     } catch (const std::system_error& error) {
-      ::close(fd);
       return fail(Code::unavailable,
                   fmt::format("Cannot wait for a bell: {}. Ask without --wait.", error.what()));
     }
     running_ = true;
   }
-  const std::int64_t watch = ++last_watch_;
-  listeners_[watch] = {.ticket = ticket, .fd = fd};
-  auto bell = std::make_unique<EtcdBell>(shared_from_this(), watch, fd);
+  listeners_[watch] = {.ticket = ticket, .nudge = &(*bell)->nudge()};
   ask_to_watch(watch, ticket);
   cancel_closed();
   const bool confirmed = changed_.wait_for(lock, cluster_.timeout(),
                                            [&] { return stopping_ || listeners_[watch].is_confirmed; });
-  lock.unlock();
   if (confirmed) return bell;
   return fail(
       Code::unavailable,
@@ -99,10 +67,10 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
 
 void Bells::close(std::int64_t watch) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = listeners_.find(watch); found != listeners_.end()) {
-    if (!stopping_) rings_.forget(found->second.ticket);
-    listeners_.erase(found);
-  }
+  const auto found = listeners_.find(watch);
+  if (found == listeners_.end()) return;  // Nobody came to listen.
+  if (!stopping_) rings_.forget(found->second.ticket);
+  listeners_.erase(found);
   // Who has just been granted something is not to wait until that is written. Nothing rings there any more.
   closed_.push_back(watch);
   if (closed_.size() >= kClosedMax) cancel_closed();
@@ -170,14 +138,14 @@ std::optional<Ring> Bells::ring_in(const pb::WatchResponse& message) {
     context_->TryCancel();
   } else if (message.created()) {
     // A second time: it was interrupted, and what was rung meanwhile nobody told.
-    if (listener.is_confirmed) eventfd_write(listener.fd, 1);
+    if (listener.is_confirmed) listener.nudge->give();
     listener.is_confirmed = true;
     changed_.notify_all();
   }
   if (message.events_size() == 0) return std::nullopt;
   const pb::KeyValue& rung = message.events(message.events_size() - 1).kv();
   return rings_.note(listener.ticket, [&] {
-    eventfd_write(listener.fd, 1);  // To wake takes as long as to read; who is sooner waits for the rest.
+    listener.nudge->give();  // To wake takes as long as to read; who is sooner waits for the rest.
     Ring ring = ring_from(rung.value());
     ring.revision = rung.mod_revision();
     return ring;

@@ -6,6 +6,7 @@
 // listened looks for himself: what was rung meanwhile is not known.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -18,6 +19,7 @@
 #include "store/etcd/member.h"
 #include "store/etcd/rings.h"
 #include "store/store.h"
+#include "util/nudge.h"
 
 namespace leasehold::etcd {
 
@@ -27,7 +29,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
   // `heard` is called with each ring after its waiter was woken, by the thread that hears the next one.
   Bells(const Cluster& cluster, Rings& rings, std::function<void(const Ring&)> heard)
       : cluster_(cluster), rings_(rings), heard_(std::move(heard)) {}
-  ~Bells();
+  ~Bells() { stop(); }
   Bells(const Bells&) = delete;
   Bells& operator=(const Bells&) = delete;
 
@@ -40,10 +42,9 @@ class Bells : public std::enable_shared_from_this<Bells> {
 
  private:
   using Stream = grpc::ClientReaderWriter<pb::WatchRequest, pb::WatchResponse>;
-  class EtcdBell;
   struct Listener {
     GroupId ticket;
-    int fd = -1;
+    Nudge* nudge = nullptr;
     bool is_confirmed = false;
   };
 
@@ -58,6 +59,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
   const Cluster& cluster_;
   Rings& rings_;
   const std::function<void(const Ring&)> heard_;
+  std::atomic<std::int64_t> last_watch_ = 0;
   std::thread thread_;
 
   std::mutex
@@ -66,10 +68,9 @@ class Bells : public std::enable_shared_from_this<Bells> {
   bool running_ = false;
   bool stopping_ = false;
   std::map<std::int64_t, Listener> listeners_;  // By the number of the watch.
-  std::int64_t last_watch_ = 0;
-  std::vector<std::int64_t> closed_;        // Nobody needs these watches, and etcd has not been told yet.
-  std::shared_ptr<Stream> stream_;          // Nothing: there is none just now.
-  grpc::ClientContext* context_ = nullptr;  // The stream's.
+  std::vector<std::int64_t> closed_;            // Nobody needs these watches, and etcd has not been told yet.
+  std::shared_ptr<Stream> stream_;              // Nothing: there is none just now.
+  grpc::ClientContext* context_ = nullptr;      // The stream's.
 };
 
 }  // namespace leasehold::etcd

@@ -1,16 +1,11 @@
 #include "store/memory/memory_store.h"
 
-#include <fmt/format.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <mutex>
 
 #include "store/fair_mutex.h"
 #include "store/matching.h"
 #include "store/memory/tables.h"
+#include "store/nudged_bell.h"
 #include "store/token.h"
 
 namespace leasehold {
@@ -19,52 +14,26 @@ namespace {
 // Bells of this process, by ticket. Several may listen to one ticket.
 class Bells {
  public:
-  void add(const GroupId& ticket, int fd) {
+  void add(const GroupId& ticket, Nudge& nudge) {
     const std::lock_guard lock(mutex_);
-    fds_.emplace(ticket, fd);
+    nudges_.insert({ticket, &nudge});
   }
 
-  void remove(const GroupId& ticket, int fd) {
+  void remove(const GroupId& ticket, Nudge& nudge) {
     const std::lock_guard lock(mutex_);
-    const auto [begin, end] = fds_.equal_range(ticket);
-    for (auto place = begin; place != end; ++place) {
-      if (place->second == fd) {
-        fds_.erase(place);
-        return;
-      }
-    }
+    nudges_.erase({ticket, &nudge});
   }
 
   void ring(const GroupId& ticket) {
     const std::lock_guard lock(mutex_);
-    const auto [begin, end] = fds_.equal_range(ticket);
-    for (auto place = begin; place != end; ++place) eventfd_write(place->second, 1);
+    for (auto place = nudges_.lower_bound({ticket, nullptr});
+         place != nudges_.end() && place->first == ticket; ++place)
+      place->second->give();
   }
 
  private:
   std::mutex mutex_;
-  std::multimap<GroupId, int> fds_;
-};
-
-class MemoryBell final : public Bell {
- public:
-  MemoryBell(std::shared_ptr<Bells> bells, GroupId ticket, int fd)
-      : bells_(std::move(bells)), ticket_(std::move(ticket)), fd_(fd) {
-    bells_->add(ticket_, fd_);
-  }
-  MemoryBell(const MemoryBell&) = delete;
-  MemoryBell& operator=(const MemoryBell&) = delete;
-  ~MemoryBell() override {
-    bells_->remove(ticket_, fd_);
-    close(fd_);
-  }
-
-  int fd() const override { return fd_; }
-
- private:
-  std::shared_ptr<Bells> bells_;
-  GroupId ticket_;
-  int fd_;
+  std::set<std::pair<GroupId, Nudge*>> nudges_;
 };
 
 struct Data {
@@ -316,13 +285,9 @@ class MemoryStore final : public Store {
   Result<std::vector<Defect>> examine(const std::string&, bool) override { return {}; }
 
   Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override {
-    const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (fd < 0) {
-      return fail(Code::unavailable,
-                  fmt::format("Cannot open a bell to wait with: {}. Close some files, or ask without --wait.",
-                              std::strerror(errno)));
-    }
-    return std::make_unique<MemoryBell>(bells_, ticket, fd);
+    auto bell = open_bell([bells = bells_, ticket](Nudge& nudge) { bells->remove(ticket, nudge); });
+    if (bell) bells_->add(ticket, (*bell)->nudge());
+    return bell;
   }
 
  private:

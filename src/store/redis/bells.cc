@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "store/nudged_bell.h"
 #include "store/redis/keys.h"
 
 namespace leasehold::redis {
@@ -19,30 +18,6 @@ constexpr auto kPauseBetweenTries = 100ms;
 
 }  // namespace
 
-class Bells::RedisBell final : public Bell {
- public:
-  RedisBell(std::shared_ptr<Bells> bells, std::string channel, int fd)
-      : bells_(std::move(bells)), channel_(std::move(channel)), fd_(fd) {}
-  RedisBell(const RedisBell&) = delete;
-  RedisBell& operator=(const RedisBell&) = delete;
-  ~RedisBell() override {
-    bells_->close(channel_, fd_);
-    ::close(fd_);
-  }
-
-  int fd() const override { return fd_; }
-
- private:
-  const std::shared_ptr<Bells> bells_;
-  const std::string channel_;
-  const int fd_;
-};
-
-Bells::~Bells() {
-  stop();
-  if (wakeup_ >= 0) ::close(wakeup_);
-}
-
 void Bells::stop() {
   {
     const std::lock_guard lock(mutex_);
@@ -52,15 +27,15 @@ void Bells::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Bells::wake() const {
-  if (wakeup_ >= 0) eventfd_write(wakeup_, 1);
+void Bells::wake() {
+  if (wakeup_) wakeup_->give();
 }
 
 // Under the mutex.
 Result<void> Bells::start() {
   if (running_) return {};
-  if (wakeup_ < 0) wakeup_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wakeup_ < 0) {
+  wakeup_.emplace();
+  if (!wakeup_->is_open()) {
     return fail(Code::unavailable,
                 fmt::format("Cannot wait for a bell: {}. Close some files, or ask without --wait.",
                             std::strerror(errno)));
@@ -80,27 +55,17 @@ Result<void> Bells::start() {
 
 Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
   const std::string channel = bell_channel(ticket);
-  const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0) {
-    return fail(Code::unavailable,
-                fmt::format("Cannot open a bell to wait with: {}. Close some files, or ask without "
-                            "--wait.",
-                            std::strerror(errno)));
-  }
+  auto bell = open_bell([self = shared_from_this(), channel](Nudge& nudge) { self->close(channel, nudge); });
+  if (!bell) return bell;
   std::unique_lock lock(mutex_);
-  if (auto started = start(); !started) {
-    ::close(fd);
-    return fail(started.error());
-  }
-  listeners_[channel].insert(fd);
-  auto bell = std::make_unique<RedisBell>(shared_from_this(), channel, fd);
+  if (auto started = start(); !started) return fail(started.error());
+  listeners_[channel].insert(&(*bell)->nudge());
   to_close_.erase(channel);
   if (!heard_.contains(channel)) {
     to_open_.insert(channel);
     wake();
   }
   const bool confirmed = confirmed_.wait_for(lock, timeout_, [&] { return heard_.contains(channel); });
-  lock.unlock();
   if (confirmed) return bell;
   return fail(Code::unavailable,
               fmt::format("Redis at {} does not confirm that it will wake a waiter. Ask again when "
@@ -108,11 +73,11 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
                           pool_.address().shown()));
 }
 
-void Bells::close(const std::string& channel, int fd) {
+void Bells::close(const std::string& channel, Nudge& nudge) {
   const std::lock_guard lock(mutex_);
   const auto found = listeners_.find(channel);
   if (found == listeners_.end()) return;
-  found->second.erase(fd);
+  found->second.erase(&nudge);
   if (!found->second.empty()) return;
   listeners_.erase(found);
   to_open_.erase(channel);
@@ -141,16 +106,14 @@ bool Bells::connect_again() {
   {
     const std::lock_guard lock(mutex_);
     heard_.clear();
-    for (const auto& [channel, fds] : listeners_) to_open_.insert(channel);
+    for (const auto& [channel, nudges] : listeners_) to_open_.insert(channel);
   }
   if (connection) {
     connection_ = std::move(*connection);
     return true;
   }
-  pollfd waiting{wakeup_, POLLIN, 0};
-  poll(&waiting, 1, static_cast<int>(kPauseBetweenTries / 1ms));
-  eventfd_t ignored = 0;
-  eventfd_read(wakeup_, &ignored);
+  wakeup_->wait(kPauseBetweenTries);
+  wakeup_->take();
   return false;
 }
 
@@ -168,10 +131,9 @@ void Bells::exchange_once() {
   }
   if (connection_->pending() > 0) connection_->send();
   while (auto message = connection_->take()) hear(message->view());
-  pollfd waiting[] = {{connection_->fd(), POLLIN, 0}, {wakeup_, POLLIN, 0}};
+  pollfd waiting[] = {{connection_->fd(), POLLIN, 0}, {wakeup_->fd(), POLLIN, 0}};
   poll(waiting, 2, -1);
-  eventfd_t ignored = 0;
-  eventfd_read(wakeup_, &ignored);
+  wakeup_->take();
 }
 
 void Bells::hear(ReplyView message) {
@@ -190,7 +152,7 @@ void Bells::hear(ReplyView message) {
   } else if (kind == "message") {
     const auto found = listeners_.find(channel);
     if (found == listeners_.end()) return;
-    for (const int fd : found->second) eventfd_write(fd, 1);
+    for (Nudge* nudge : found->second) nudge->give();
   }
 }
 

@@ -9,12 +9,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 
 #include "store/redis/pool.h"
 #include "store/store.h"
+#include "util/nudge.h"
 
 namespace leasehold::redis {
 
@@ -22,7 +24,7 @@ namespace leasehold::redis {
 class Bells : public std::enable_shared_from_this<Bells> {
  public:
   Bells(Pool& pool, Duration timeout) : pool_(pool), timeout_(timeout) {}
-  ~Bells();
+  ~Bells() { stop(); }
   Bells(const Bells&) = delete;
   Bells& operator=(const Bells&) = delete;
 
@@ -34,19 +36,17 @@ class Bells : public std::enable_shared_from_this<Bells> {
   void stop();
 
  private:
-  class RedisBell;
-
-  void close(const std::string& channel, int fd);
+  void close(const std::string& channel, Nudge& nudge);
   Result<void> start();
   void serve();
   bool connect_again();
   void exchange_once();
   void hear(ReplyView message);
-  void wake() const;
+  void wake();
 
   Pool& pool_;
   const Duration timeout_;
-  int wakeup_ = -1;  // Wakes the thread: something is to be sent, or it is to end.
+  std::optional<Nudge> wakeup_;  // Of the thread, once it runs: something is to be sent, or it is to end.
   std::thread thread_;
   std::unique_ptr<Connection> connection_;  // The thread's, once that runs.
 
@@ -54,8 +54,8 @@ class Bells : public std::enable_shared_from_this<Bells> {
   std::condition_variable confirmed_;
   bool running_ = false;
   bool stopping_ = false;
-  std::map<std::string, std::set<int>> listeners_;  // Descriptors to ring, by channel.
-  std::set<std::string> heard_;                     // Channels that the server confirmed.
+  std::map<std::string, std::set<Nudge*>> listeners_;  // Whom to wake, by channel.
+  std::set<std::string> heard_;                        // Channels that the server confirmed.
   std::set<std::string> to_open_;
   std::set<std::string> to_close_;
 };
