@@ -105,17 +105,17 @@ class Transaction : public View {
   // updated_at and renewal_count. An owner may extend a hundred thousand.
   virtual void extend(const Lease& lease) { put(lease); }
   virtual void put(const Ticket& ticket) = 0;
-  // What two kinds of transactions need not know of each other where somebody waits. A store may take no
-  // notice. Neither is hidden from any other transaction that read who waits there, nor the other way round.
+  // Hints that let two kinds of transactions ignore each other where somebody waits; a store may disregard
+  // them. Every other transaction that read who waits there still conflicts with both.
   //
-  // This one puts a ticket at `path` behind all others there. As long as `ahead` waits, if that is given,
-  // others who say so, and those who let the line grow, change nothing. Two who come so at one moment may
-  // have drawn the same token for their place.
+  // This one puts a ticket at `path` behind all that wait there. While `ahead`, if that is given, still
+  // waits, others who say the same, and those who let the line grow, do not affect it. Two who come so at one
+  // moment may have drawn the same token for their place.
   virtual void come_behind(const std::string& path, const std::optional<GroupId>& ahead) {
     static_cast<void>(path);
     static_cast<void>(ahead);
   }
-  // This one gives `path` to somebody who waits. Those who come behind change nothing.
+  // This one gives `path` to somebody who waits. Those who come behind do not affect it.
   virtual void let_line_grow(const std::string& path) { static_cast<void>(path); }
   virtual void put(const Answer& answer) = 0;
   virtual void put(const Notice& notice) = 0;

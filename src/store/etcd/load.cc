@@ -42,7 +42,7 @@ bool EtcdTransaction::answer_from_memory(Round& round) {
 void EtcdTransaction::run(Round& round) {
   const Known known = shared_.freshness.last();
   const bool is_first = revision_ == 0;
-  // What one member has told, it has: it needs not ask the others for more of the same revision.
+  // Later reads are of the revision this member has just answered with, so it need not ask the others.
   const bool from_one =
       !is_first || (leftover_.may_be_old && known.revision > 0 && began_ - known.at < kFreshFor);
   const auto most = static_cast<std::size_t>(shared_.options.max_txn_ops);

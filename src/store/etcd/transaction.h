@@ -63,7 +63,7 @@ struct Leftover {
   bool may_be_old = false;
   // The same for what this process itself knows.
   bool may_be_from_memory = false;
-  // The bell that is looked after has just rung.
+  // The bell of the ticket that is looked for has just rung: what came with the ring.
   std::optional<Ring> ring;
 };
 

@@ -1,10 +1,10 @@
 // One body's view of Redis and what it wants to change.
 //
-// Everything is read into tables in memory, once, and from then on watched. What was read in one round trip
-// was read at one moment, or, if there was little, so that it does not matter (see glance()). If the body
-// asks for more, the new keys are watched and read as well, and the server says whether any key watched so
-// far has changed meanwhile: then the body ends and runs again. So a body never sees half of another's
-// writes, even one that is going to be thrown away. At the end the differences are written by MULTI/EXEC.
+// Everything is read into tables in memory, once, and from then on watched. What one round trip reads is of
+// one moment (or, in glance(), in pieces whose order does not matter). If the body asks for more, the new
+// keys are watched and read as well, and the server says whether any key watched so far has changed
+// meanwhile: then the body ends and runs again. So a body never sees half of another's writes, even one that
+// is going to be thrown away. At the end the differences are written by MULTI/EXEC.
 #pragma once
 
 #include <atomic>
