@@ -85,16 +85,15 @@ TEST(EtcdServer, ALeaseWhoseTimeIsOverByTheClockGoesOnUntilEtcdEndsIt) {
 }
 
 TEST(EtcdServer, ALeaseThatEtcdEndedIsOverWhateverTheClockSays) {
-  const std::string url = fresh_etcd_url();
-  EtcdClient client(url);
+  EtcdCluster cluster;  // Of its own: what others left behind may end while it is looked through.
+  EtcdClient client(cluster.url());
   client.must_acquire(ann(), "/a", 1h);
-  const std::string prefix = url.substr(url.rfind('/') + 1);
 
   // As if its time were over: all keys that are attached go with what they are attached to.
-  const std::string leases = shared_etcd().etcdctl("lease list");
+  const std::string leases = cluster.etcdctl("lease list");
   for (std::size_t at = leases.find('\n'); at != std::string::npos && at + 1 < leases.size();) {
     const std::size_t end = leases.find('\n', at + 1);
-    shared_etcd().etcdctl("lease revoke " + leases.substr(at + 1, end - at - 1));
+    cluster.etcdctl("lease revoke " + leases.substr(at + 1, end - at - 1));
     at = end;
   }
 
