@@ -32,6 +32,7 @@ struct Work {
   bool sleeps = false;   // The call makes several of the store, and pauses between them.
   // A request that waits: look() is the call, again and again, until it has an answer.
   std::shared_ptr<Waiter> waiter = {};
+  std::string same_as = {};  // The same wherever it is asked for again (SameRequests); empty: nowhere.
   // The waiter keeps its place when its time here is over or its client leaves, and is told how it stands.
   bool keeps_place = false;
   // With nothing to tell yet, ask again until this long has passed (a long poll).

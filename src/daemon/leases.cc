@@ -124,6 +124,16 @@ std::string name_of(const Exchange& exchange, const Listing& listing) {
   return name;
 }
 
+// The same where a request is asked for again under its idempotency key.
+std::string name_of(const Exchange& exchange, const AcquireRequest& request) {
+  if (request.idempotency_key.empty()) return {};
+  const Owner& owner = request.caller.holder.owner;
+  std::string name = exchange.workspace;
+  for (const std::string& part : {owner.agent_id, owner.session_id, request.idempotency_key})
+    name += '\0' + part;
+  return name;
+}
+
 Result<void> check_operator(const Exchange& exchange, const TransferRequest& request) {
   if (!request.as_operator || exchange.may(Role::op)) return {};
   return fail(Code::not_owner, "Only an operator moves other owners' leases. Use an operator's credential.");
@@ -143,12 +153,14 @@ Work acquire(Exchange& exchange) {
   if (applies) request->wait = *preferred;
   const bool waits = preferred || until == "decided";
   const Holder holder = request->caller.holder;
+  std::string name = name_of(exchange, *request);
   auto waiter = std::make_shared<Waiter>(exchange.manager, *std::move(request),
                                          waits               ? Waiter::Until::decided
                                          : until == "queued" ? Waiter::Until::queued_as_profile
                                                              : Waiter::Until::queued);
   return {
       .waiter = waiter,
+      .same_as = std::move(name),
       .holder = holder,
       .respond = [waiter, preferred, applies, render = grant(exchange, 201)]() -> Response {
         const auto answer = waiter->take_answer();

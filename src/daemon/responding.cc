@@ -93,6 +93,9 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
   const auto until = std::chrono::steady_clock::now() + work.patience;
   const std::vector<int> fds(1, socket);
   Response response;
+  SameRequests::Part part(server.same_requests, work.same_as);
+  const std::vector<int> nothing;
+  while (part.is_given_up()) co_await sleep_on(server, nothing, kLookAgain);
   for (;;) {
     const Result<void> kept = co_await waiting.look(server);
     if (!kept) {
@@ -101,6 +104,7 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
     }
     if (waiting.is_done()) {
       response = work.respond();
+      if (response.status < 300) part.note_told();
       break;
     }
     Duration at_most = kLongSleep;
@@ -112,8 +116,12 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
         break;
       }
     } else if (leaves) {
+      response = stopping();
+      if (!part.may_give_up()) break;
+      part.begin_giving_up();
       const Result<void> gave_up = co_await waiting.give_up(server);
-      response = gave_up ? stopping() : problem(gave_up.error());
+      part.end_giving_up();
+      if (!gave_up) response = problem(gave_up.error());
       break;
     }
     co_await waiting.sleep(server, fds, at_most);

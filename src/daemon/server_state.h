@@ -17,6 +17,7 @@
 #include "daemon/exchange.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
+#include "daemon/same_request.h"
 #include "daemon/services.h"
 #include "daemon/store_memory.h"
 #include "daemon/worker.h"
@@ -69,6 +70,7 @@ struct ServerState {
   };
   std::map<Process, Watched> watched;
   std::list<Guest> guests;
+  SameRequests same_requests;
   std::uint64_t batches = 0;   // Rises with whatever was written here.
   Metrics::Standing standing;  // As it was counted last.
   // Wakes all that wait, when there is nothing to wait for any more.

@@ -183,6 +183,34 @@ TEST_F(Api, WhoHangsUpWaitsNoLonger) {
   EXPECT_TRUE(eventually([&] { return waits() == 0; }));
 }
 
+// Its first connection was lost, and the server hears of that only after it has asked again.
+TEST_F(Api, WhoAsksAgainUnderItsKeyKeepsItsPlaceWhenTheOldConnectionEnds) {
+  serve();
+  const Reply held = acquire("ann", "/a");
+  const std::string request = Line::request("POST", "/v1/leases", R"({"agent_id":"bob","paths":["/a"]})",
+                                            "Prefer: wait=60\r\nIdempotency-Key: \"k\"\r\n");
+  const auto connections = [&] {
+    const std::string text = ask("GET", "/metrics").body;
+    return std::stoi(text.substr(text.find("\nlease_http_connections ") + 24));
+  };
+  Line lost(socket());
+  lost.say(request);
+  ASSERT_TRUE(eventually(
+      [&] { return ask("GET", "/v1/leases?agent_id=bob").json().at("leases").as_array().size() == 1; }));
+  Line again(socket());
+  again.say(request);
+  ASSERT_TRUE(eventually([&] { return connections() == 3; }));
+  ask("GET", "/healthz");  // Came later, so what was asked before it is being done.
+
+  lost.hang_up();
+  ASSERT_TRUE(eventually([&] { return connections() == 2; }));
+  ask("DELETE", "/v1/leases/" + id_of(held) + "?agent_id=ann&session_id=s");
+
+  const Reply granted = again.reply();
+  EXPECT_EQ(granted.status, 201) << granted;
+  EXPECT_EQ(acquire("cyd", "/a").status, 409);
+}
+
 TEST_F(Api, AQueuedRequestIsPolledAndCancelledByItsTicket) {
   serve();
   const Reply held = acquire("ann", "/a");
