@@ -31,6 +31,9 @@ constexpr std::string_view kEventStream = "text/event-stream";
 // How soon a client that listens hears of what another process wrote.
 constexpr Duration kLookAgain = 100ms;
 
+// How soon it is noticed that a client hung up behind a request that it sent ahead.
+constexpr Duration kLookBehind = 1s;
+
 // Longer than anybody sleeps before it looks again.
 constexpr Duration kLongSleep = 1h;
 
@@ -88,6 +91,13 @@ Response stopping() {
   return problem({Code::unavailable, "The server is stopping. Nothing was done; ask again soon."});
 }
 
+// For a client that can still read it: it has only said that it sends no more.
+Response hung_up() {
+  return problem({Code::unavailable,
+                  "The connection was closed by its client, for sending at least, and so the wait was given "
+                  "up. Keep it open in both directions while waiting."});
+}
+
 asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket) {
   Waiting waiting(steps_of(work.waiter));
   const auto until = std::chrono::steady_clock::now() + work.patience;
@@ -95,6 +105,7 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
   Response response;
   SameRequests::Part part(server.same_requests, work.same_as);
   const std::vector<int> nothing;
+  bool has_slept = false;
   while (part.is_given_up()) co_await sleep_on(server, nothing, kLookAgain);
   for (;;) {
     const Result<void> kept = co_await waiting.look(server);
@@ -102,13 +113,15 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
       response = problem(kept.error());
       break;
     }
-    if (waiting.is_done()) {
+    const bool is_gone = has_left(socket);
+    // What was granted to one who waited, and has gone meanwhile, would be held for nobody.
+    if (waiting.is_done() && (!is_gone || !has_slept || work.keeps_place)) {
       response = work.respond();
       if (response.status < 300) part.note_told();
       break;
     }
     Duration at_most = kLongSleep;
-    const bool leaves = server.is_stopping || has_left(socket);
+    const bool leaves = server.is_stopping || is_gone;
     if (work.keeps_place) {
       at_most = std::chrono::ceil<Duration>(until - std::chrono::steady_clock::now());
       if (leaves || at_most <= Duration::zero()) {
@@ -116,7 +129,7 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
         break;
       }
     } else if (leaves) {
-      response = stopping();
+      response = server.is_stopping ? stopping() : hung_up();
       if (!part.may_give_up()) break;
       part.begin_giving_up();
       const Result<void> gave_up = co_await waiting.give_up(server);
@@ -125,6 +138,7 @@ asio::awaitable<Response> wait(ServerState& server, const Work& work, int socket
       break;
     }
     co_await waiting.sleep(server, fds, at_most);
+    has_slept = true;
   }
   co_return response;
 }
@@ -269,10 +283,13 @@ asio::awaitable<Result<void>> run_on(Worker& worker, Task& call) {
 }
 
 asio::awaitable<void> sleep_on(ServerState& server, const std::vector<int>& fds, Duration at_most) {
-  auto timer = std::make_shared<asio::steady_timer>(server.io, at_most);
+  // The next request, which has its time; but it hides from us that its client hangs up.
+  const bool hides = std::ranges::any_of(fds, has_unread);
+  auto timer =
+      std::make_shared<asio::steady_timer>(server.io, hides ? std::min(at_most, kLookBehind) : at_most);
   std::vector<asio::posix::stream_descriptor> watched;
   for (const int fd : fds) {
-    if (has_unread(fd)) continue;  // The next request, which has its time.
+    if (has_unread(fd)) continue;
     const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (copy < 0) continue;
     watched.emplace_back(server.io, copy);

@@ -1,4 +1,5 @@
 // The HTTP API as any program sees it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -181,6 +182,40 @@ TEST_F(Api, WhoHangsUpWaitsNoLonger) {
   waiting.hang_up();
 
   EXPECT_TRUE(eventually([&] { return waits() == 0; }));
+}
+
+TEST_F(Api, WhoHangsUpBehindAnotherRequestWaitsNoLonger) {
+  serve();
+  const Reply held = acquire("ann", "/a");
+  const auto waits = [&] {
+    return ask("GET", "/v1/leases?agent_id=bob").json().at("leases").as_array().size();
+  };
+  Line waiting(socket());
+  waiting.say(
+      Line::request("POST", "/v1/leases", R"({"agent_id":"bob","paths":["/a"]})", "Prefer: wait=60\r\n"));
+  ASSERT_TRUE(eventually([&] { return waits() == 1; }));
+  waiting.say(Line::request("GET", "/healthz"));
+  ask("GET", "/healthz");
+
+  waiting.hang_up();
+  ask("DELETE", "/v1/leases/" + id_of(held) + "?agent_id=ann&session_id=s");
+
+  EXPECT_TRUE(eventually([&] { return waits() == 0; }));
+  EXPECT_EQ(acquire("cyd", "/a").status, 201);
+}
+
+TEST_F(Api, WhoSendsNoMoreIsToldThatItsWaitIsOver) {
+  serve();
+  acquire("ann", "/a");
+  Line waiting(socket());
+  waiting.say(
+      Line::request("POST", "/v1/leases", R"({"agent_id":"bob","paths":["/a"]})", "Prefer: wait=60\r\n"));
+  waiting.send_no_more();
+
+  const Reply over = waiting.reply();
+
+  EXPECT_EQ(over.status, 503) << over;
+  EXPECT_THAT(over.body, testing::HasSubstr("closed by its client"));
 }
 
 // Its first connection was lost, and the server hears of that only after it has asked again.

@@ -62,6 +62,7 @@ class Line {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;
   }
+  void send_no_more() const { ::shutdown(fd_, SHUT_WR); }
 
   bool say(std::string_view text) {
     while (!text.empty()) {
