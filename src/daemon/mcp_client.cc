@@ -78,6 +78,7 @@ Result<Outcomes> McpClient::release(const ReleaseRequest& request) {
 
 Result<Outcomes> McpClient::transfer(const TransferRequest& request) {
   if (changed_) return **changed_;
+  if (!options_.withheld.empty()) return fail(Code::retry_later, options_.withheld);
   TransferRequest bound = request;
   if (auto admitted = admit(bound.caller); !admitted) return fail(admitted.error());
   return change([this, bound = std::move(bound)] { return manager().transfer(bound); });

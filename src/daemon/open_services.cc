@@ -42,7 +42,8 @@ struct Ground {
                        .cleans_up = false,
                        .log = log,
                        .rooms = shared->rooms,
-                       .own_process = [machine = shared->machine] { return own_process(machine); }});
+                       .own_process = [machine = shared->machine] { return own_process(machine); },
+                       .withholds = [pause = grant_pause] { return pause->is_on(); }});
     return Served{std::move(manager), std::move(settings)};
   }
 
@@ -54,6 +55,7 @@ struct Ground {
   Workspace workspace;
   ServeOptions options;
   LogSink log;
+  std::shared_ptr<GrantPause> grant_pause = std::make_shared<GrantPause>();
 };
 
 }  // namespace
@@ -93,7 +95,8 @@ Result<std::unique_ptr<Services>> Services::open(const ServeOptions& options, Lo
                                const std::string& profile) { return ground->make_manager(name, profile); },
       .workspace = ground->workspace,
       .pairs = *std::move(pairs),
-      .notes = std::move(notes)});
+      .notes = std::move(notes),
+      .grant_pause = ground->grant_pause});
 }
 
 }  // namespace leasehold::daemon

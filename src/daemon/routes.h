@@ -19,7 +19,7 @@ struct Route {
   std::string_view parameters;  // Of the query, with blanks between.
   std::string_view statuses;    // All it can answer with, besides what every route can.
   Work (*handle)(Exchange& exchange);
-  bool grants = false;  // Somebody may get a lease by it that nobody had.
+  bool grants = false;  // Somebody may get a lease by it that it did not have.
 };
 
 std::span<const Route> routes();

@@ -1,6 +1,7 @@
 // One store, and a lease manager for each workspace and profile that somebody asked for.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -28,6 +29,17 @@ struct Served {
   std::string settings;
 };
 
+// Until when nothing is granted. Thread-safe.
+class GrantPause {
+ public:
+  using Clock = std::chrono::steady_clock;
+  void last_until(Clock::time_point end) { end_ = end; }
+  bool is_on() const { return Clock::now() < end_.load(); }
+
+ private:
+  std::atomic<Clock::time_point> end_{Clock::time_point()};
+};
+
 // What is served. All that it refers to outlives it.
 struct ServedStore {
   Store& store;
@@ -40,6 +52,8 @@ struct ServedStore {
   Workspace workspace = {};  // The default one, on this disk.
   PairRules pairs = {};
   std::vector<std::string> notes = {};  // For people.
+  // What its managers heed for those who wait.
+  std::shared_ptr<GrantPause> grant_pause = std::make_shared<GrantPause>();
 };
 
 // Thread-safe.
@@ -61,6 +75,7 @@ class Services {
   bool is_embedded() const { return served_.url.starts_with("sqlite:"); }
   const PairRules& pairs() const { return served_.pairs; }
   const Workspace& workspace() const { return served_.workspace; }
+  GrantPause& grant_pause() { return *served_.grant_pause; }
 
   // An empty name: the default one. `settings`, if not empty, is what the caller's own would be: with others
   // it wants no answer, but would rather open the store itself. Errors: invalid_argument, limit_exceeded,

@@ -100,6 +100,7 @@ Result<std::unique_ptr<StoreMemory>> StoreMemory::open(Services& services, std::
   if (!memory->is_known_) {
     memory->lost_ = true;
     memory->closed_until_ = Clock::now() + memory->longest_;
+    services.grant_pause().last_until(memory->closed_until_);
   }
   return memory;
 }

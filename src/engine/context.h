@@ -10,7 +10,8 @@ namespace leasehold {
 struct Context {
   const Policy& policy;
   const Verdicts& verdicts;
-  Random& random;  // For ids.
+  Random& random;          // For ids.
+  bool withholds = false;  // Who waits has to wait on, whatever becomes free.
 };
 
 }  // namespace leasehold

@@ -134,7 +134,7 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
   const Survey found = survey(ledger.transaction(), ledger.context(), ticket.request, &ticket);
   record(ledger, found);
   if (!found.lapsed_leases.empty() || !found.lapsed_tickets.empty()) return Tried::look_again;
-  if (!found.blocked.empty()) return Tried::waits_on;
+  if (!found.blocked.empty() || ledger.context().withholds) return Tried::waits_on;
   const Given given = give(ledger, ticket.workspace, ticket.request, ticket.id, found, &ticket);
   if (liveness_of(process_of(ticket), ledger.context()) != Liveness::alive) {
     shorten(ledger, found, given.leases);

@@ -34,6 +34,8 @@ struct ManagerOptions {
   std::shared_ptr<Rooms> rooms;  // Of the process; nothing: of this manager alone.
   // Who waits here, where a request does not say. Empty: nobody that others could look for.
   std::function<std::optional<Process>()> own_process;
+  // Whether those who wait have to wait on now, whatever becomes free. Empty: never.
+  std::function<bool()> withholds;
 };
 
 // The client that works on a store of its own process. The contract of each call is Client's.

@@ -57,6 +57,24 @@ std::size_t events(LeaseManager& manager, EventType type) {
   return history ? static_cast<std::size_t>(std::ranges::count(*history, type, &Event::type)) : 0;
 }
 
+TEST(LeaseManager, WhileGrantsAreWithheldWhoWaitsWaitsOn) {
+  SmallWorld world;
+  bool withholds = true;
+  LeaseManager manager({world.probe, world.random}, *world.store, kWorkspace, Policy{},
+                       {.withholds = [&] { return withholds; }});
+  ASSERT_TRUE(as<Granted>(manager.acquire(asking(ann(), {"/a"}))));
+  const auto queued = manager.acquire(waiting(bob(), {"/a"}));
+  ASSERT_TRUE(as<Queued>(queued));
+  const GroupId ticket = as<Queued>(queued)->ticket;
+
+  ASSERT_TRUE(manager.release(releasing(ann(), "/a")));
+  EXPECT_TRUE(as<Queued>(manager.poll(caller(bob()), ticket)));
+  EXPECT_TRUE(rows(manager, Status::active).empty());
+
+  withholds = false;
+  EXPECT_TRUE(as<Granted>(manager.poll(caller(bob()), ticket)));
+}
+
 // Waits until so many paths are waited for.
 bool wait_for_waiters(LeaseManager& manager, std::size_t count) {
   const auto deadline = std::chrono::steady_clock::now() + kFarTooLong;

@@ -15,7 +15,7 @@ Result<Answer> LeaseManager::run(const Begin& begin, const Caller* caller, const
     verdicts.learn(*caller->holder.process, {Liveness::alive, "it is asking"});
   }
   const std::shared_ptr<const Policy> current = policy();
-  const Context context{*current, verdicts, environment_.random};
+  const Context context{*current, verdicts, environment_.random, options_.withholds && options_.withholds()};
   std::optional<Result<Answer>> answer;
   const Result<void> done = begin([&](auto& transaction) -> Result<void> {
     answer = decide(transaction, context);
