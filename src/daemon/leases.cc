@@ -83,8 +83,8 @@ Result<Request> about_one(const Exchange& exchange, Result<Request> (*read)(cons
   return request;
 }
 
-// Before `act` for calls whose requests carry no token. A lease keeps its token for life, so nothing changes
-// in between.
+// Before `act` for calls whose requests carry no token. What changes in between is at most that the same
+// owner upgrades the same lease, which draws a new one.
 template <class Act>
 auto if_it_matches(const Exchange& exchange, const Act& act) {
   return [id = exchange.captured.front(), token = token_from_if_match(exchange.request),
@@ -298,20 +298,14 @@ Work downgrade_one(Exchange& exchange) {
 }
 
 Work upgrade_one(Exchange& exchange) {
-  const auto caller = bound<ReleaseRequest>(exchange, release_request_from);
-  if (!caller) return refuse(caller.error());
-  AcquireRequest request = {.caller = caller->caller};
-  return ask(exchange,
-             if_it_matches(
-                 exchange,
-                 [request, id = exchange.captured.front()](LeaseManager& manager) -> Result<AcquireAnswer> {
-                   const auto lease = manager.lease({id});
-                   if (!lease) return fail(lease.error());
-                   AcquireRequest wanted = request;
-                   wanted.paths = {{.path = lease->path, .subtree = lease->subtree}};
-                   return manager.upgrade(wanted);
-                 }),
-             grant(exchange, 200));
+  const auto request = about_one(exchange, release_request_from);
+  if (!request) return refuse(request.error());
+  return ask(
+      exchange,
+      [request = *request, id = LeaseId{exchange.captured.front()}](LeaseManager& manager) {
+        return manager.upgrade_one(request.caller, id, request.token);
+      },
+      grant(exchange, 200));
 }
 
 Work transfer_one(Exchange& exchange) {

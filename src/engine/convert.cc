@@ -28,6 +28,17 @@ Result<AcquireAnswer> upgrade(Transaction& transaction, const Context& context, 
   return acquire(transaction, context, workspace, request, group);
 }
 
+Result<AcquireAnswer> upgrade_one(Transaction& transaction, const Context& context,
+                                  const std::string& workspace, const Caller& caller, const LeaseId& id,
+                                  const std::optional<Token>& token, const GroupId& group) {
+  Ledger ledger(transaction, context);
+  const Target target = {id.text, transaction.lease(id)};
+  if (Assessment found = assess(ledger, caller, target, token); found.error) return fail(*found.error);
+  AcquireRequest request = {.caller = caller};
+  request.paths = {{.path = target.lease->path, .subtree = target.lease->subtree}};
+  return upgrade(transaction, context, workspace, std::move(request), group);
+}
+
 Result<Outcomes> downgrade(Transaction& transaction, const Context& context, const ReleaseRequest& request) {
   if (auto checked = check_owner(request.caller.holder.owner); !checked) return fail(checked.error());
   if (auto checked = check_selection(request.which, context.policy); !checked) return fail(checked.error());

@@ -13,6 +13,12 @@ namespace leasehold {
 Result<AcquireAnswer> upgrade(Transaction& transaction, const Context& context, const std::string& workspace,
                               AcquireRequest request, const GroupId& group);
 
+// The same for one lease of the caller's, by its id: no other is upgraded, and with a token only if that is
+// its current one. Errors also: transferred, stale_token.
+Result<AcquireAnswer> upgrade_one(Transaction& transaction, const Context& context,
+                                  const std::string& workspace, const Caller& caller, const LeaseId& id,
+                                  const std::optional<Token>& token, const GroupId& group);
+
 // exclusive -> shared, in place. The token stays. A shared lease stays what it is.
 Result<Outcomes> downgrade(Transaction& transaction, const Context& context, const ReleaseRequest& request);
 

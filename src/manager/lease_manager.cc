@@ -102,6 +102,19 @@ Result<AcquireAnswer> LeaseManager::upgrade(const AcquireRequest& request) {
   return answer;
 }
 
+Result<AcquireAnswer> LeaseManager::upgrade_one(const Caller& caller, const LeaseId& id,
+                                                const std::optional<Token>& token) {
+  const GroupId group = new_group();
+  Footprint footprint = footprint_to_acquire({.caller = caller});
+  footprint.leases = {id};
+  auto answer =
+      change<AcquireAnswer>(footprint, &caller, [&](Transaction& transaction, const Context& context) {
+        return leasehold::upgrade_one(transaction, context, workspace_, caller, id, token, group);
+      });
+  log_acquire(options_.log, {.caller = caller}, answer);
+  return answer;
+}
+
 Result<Outcomes> LeaseManager::downgrade(const ReleaseRequest& request) {
   auto answer =
       change<Outcomes>(giving_back(footprint_of(workspace_, request.caller.holder.owner, request.which)),

@@ -87,6 +87,11 @@ class LeaseManager final : public Client {
   Result<void> put_setting(const Setting& setting) override;
   Result<void> erase_setting(const std::string& stored_key) override;
 
+  // Upgrades this lease of the caller's and no other; with a token only if it still has that one. Errors:
+  // those of a call about one lease (not_found, not_owner, lost, transferred, stale_token), and upgrade()'s.
+  Result<AcquireAnswer> upgrade_one(const Caller& caller, const LeaseId& id,
+                                    const std::optional<Token>& token);
+
   // Forgets what ended long ago, some of it at a time: leases and tickets after an hour, history after
   // `history_life`. Returns how many.
   Result<std::size_t> forget(Duration history_life);

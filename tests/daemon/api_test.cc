@@ -64,6 +64,26 @@ TEST_F(Api, RenewsAndReleasesByIdUnderTheTokenOfIfMatch) {
   EXPECT_EQ(ask("GET", "/v1/leases/none").code(), "not_found");
 }
 
+TEST_F(Api, AnUpgradeIsOfTheLeaseThatItNamesAndOfNoOther) {
+  serve();
+  const std::string shared = R"(,"mode":"shared")";
+  const std::string ann = R"({"agent_id":"ann","session_id":"s"})";
+  const std::string bob = R"({"agent_id":"bob","session_id":"s"})";
+  const Reply first = acquire("ann", "/a", shared);
+  const std::string lease = "/v1/leases/" + id_of(first);
+  const std::string match = "If-Match: " + first.headers.at("etag") + "\r\n";
+  ask("DELETE", lease + "?agent_id=ann&session_id=s");
+  const std::string others = "/v1/leases/" + id_of(acquire("bob", "/a", shared));
+
+  EXPECT_EQ(ask("POST", lease + "/upgrade", bob, match).code(), "not_owner");
+  EXPECT_EQ(ask("POST", lease + "/upgrade", ann, match).code(), "lost");
+  EXPECT_EQ(ask("POST", others + "/upgrade", ann).code(), "not_owner");
+  EXPECT_EQ(ask("GET", others).json().at("mode"), "shared");
+  const Reply upgraded = ask("POST", others + "/upgrade", bob);
+  EXPECT_EQ(upgraded.status, 200) << upgraded;
+  EXPECT_EQ(ask("POST", others + "/upgrade", bob, match).code(), "stale_token");
+}
+
 TEST_F(Api, IfMatchIsRefusedWhereItIsAboutNoLease) {
   serve();
   const Reply granted = acquire("ann", "/a");

@@ -143,6 +143,7 @@ TEST_F(Statuses, WhatIsPromisedCanBeHad) {
   post("downgrade_lease", 200, "leases/" + lease + "/downgrade", who("ann"));
   post("upgrade_lease", 200, "leases/" + lease + "/upgrade", who("ann"));
   post("upgrade_lease", 404, "leases/none/upgrade", who("ann"));
+  post("upgrade_leases", 404, "leases/upgrade", wants("ann", "/none"));
   post("downgrade_lease", 200, "leases/" + lease + "/downgrade", who("ann"));
   held("bob", "/a", R"("mode":"shared")");
   post("upgrade_lease", 409, "leases/" + lease + "/upgrade", who("ann"));
@@ -154,7 +155,7 @@ TEST_F(Statuses, WhatIsPromisedCanBeHad) {
   post("renew_leases", 200, "leases/renew", who("ann", R"("which":{"all":true})"));
   post("downgrade_leases", 200, "leases/downgrade", who("ann", R"("which":{"all":true})"));
   post("transfer_lease", 200, "leases/" + counted + "/transfer", who("ann", R"("to":{"agent_id":"cyd"})"));
-  for (const char* verb : {"renew", "downgrade", "transfer"}) {
+  for (const char* verb : {"renew", "downgrade", "transfer", "upgrade"}) {
     const std::string body = std::string_view(verb) == "transfer" ? R"("to":{"agent_id":"dan"})" : "";
     post(std::string(verb) + "_lease", 410, "leases/" + counted + "/" + verb, who("ann", body));
   }
