@@ -93,6 +93,8 @@ json::object operation(const Route& route) {
   for (const char* status : {"400", "401", "403", "503", kOtherStatus}) {
     if (!responses.contains(status)) responses[status] = response(route, status);
   }
+  // While grants are withheld.
+  if (route.grants && !responses.contains("409")) responses["409"] = response(route, "409");
   json::object result = {{"operationId", route.name},
                          {"summary", route.summary},
                          {"description", "Needs the role " + std::string(word(route.needs)) + "."},

@@ -248,6 +248,17 @@ TEST_F(Statuses, WhatIsPromisedCanBeHad) {
   have("lfs_unlock", 404, "POST", "/lfs/w/locks/none/unlock", "{}");
   have("lfs_unlock", 200, "POST", lock + "/unlock", "{}");
 
+  // When the store has lost something.
+  ASSERT_TRUE(eventually([&] { return contains(ask("GET", "/v1/config").body, "served_highest_token"); }));
+  stop();
+  std::filesystem::rename(root() + "/.leasehold", root() + "/.lost");
+  serve();
+  post("transfer_lease", 409, "leases/none/transfer", who("ann", R"("to":{"agent_id":"cyd"})"));
+  post("transfer_leases", 409, "leases/transfer",
+       who("ann", R"("which":{"all":true},"to":{"agent_id":"cyd"})"));
+  post("restore_session", 409, "sessions/s/restore", who("ann"));
+  post("instruct", 409, "blockers/none/instruction", R"({"instruction":"retry","reason":"r"})");
+
   for (const std::string& one : promised()) EXPECT_TRUE(had_.contains(one)) << one << " is promised";
 }
 
