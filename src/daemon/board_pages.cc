@@ -15,9 +15,12 @@ using namespace std::chrono_literals;
 constexpr std::size_t kRestsMost = 2;
 constexpr auto kKept = 10s;
 
+std::string key_of(const std::string& what, const std::string& cursor) { return what + "\n" + cursor; }
+
+}  // namespace
+
 std::string cursor_of(const BoardRow& row) { return row.lease.path + "|" + row.lease.id.text; }
 
-// Those up to the one that the cursor names.
 std::size_t rows_before(const Board& board, const std::string& cursor) {
   if (cursor.empty()) return 0;
   const auto bar = cursor.rfind('|');
@@ -30,10 +33,6 @@ std::size_t rows_before(const Board& board, const std::string& cursor) {
       std::ranges::find_if(board.rows, [&](const BoardRow& row) { return row.lease.path >= path; });
   return static_cast<std::size_t>(after - board.rows.begin());
 }
-
-std::string key_of(const std::string& what, const std::string& cursor) { return what + "\n" + cursor; }
-
-}  // namespace
 
 boost::json::object BoardPages::page(const Asked& asked, Board board) {
   const std::size_t shown = rows_before(board, asked.cursor);

@@ -14,6 +14,12 @@
 
 namespace leasehold::daemon {
 
+// Where the next page begins if this row is the last of one.
+std::string cursor_of(const BoardRow& row);
+// How many rows the pages up to that one have. Where its row is gone, others of its path come again: none is
+// missed.
+std::size_t rows_before(const Board& board, const std::string& cursor);
+
 // Thread-safe.
 class BoardPages {
  public:
@@ -22,8 +28,7 @@ class BoardPages {
     std::string cursor;  // Of the page before; empty: from the beginning.
     std::uint64_t limit = 0;
   };
-  // So many rows behind the one that the cursor names, and where the next page begins (`next_cursor`). If
-  // that one is gone, others of its path come again: none is missed.
+  // So many rows behind the one that the cursor names, and where the next page begins (`next_cursor`).
   boost::json::object page(const Asked& asked, Board board);
   // The same without reading, if that is at hand. Each is there once.
   std::optional<boost::json::object> page_at_hand(const Asked& asked);

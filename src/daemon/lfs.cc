@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <cstdlib>
 #include <functional>
+#include <span>
 
+#include "daemon/board_pages.h"
 #include "daemon/routes.h"
 #include "leasehold/until_released.h"
 #include "model/key.h"
@@ -68,22 +69,22 @@ std::uint64_t number_in(const json::value& body, std::string_view name, std::uin
 }
 
 struct Page {
-  std::uint64_t from = 0;
+  std::string cursor;
   std::uint64_t limit = kLocksShown;
 };
 
 // Calls `show` for each lock of the page; the next page's cursor, or null.
 json::value each_lock(const Board& board, const Page& page, const std::function<void(const Lease&)>& show) {
-  std::uint64_t number = 0;
-  for (const BoardRow& row : board.rows) {
+  const BoardRow* last = nullptr;
+  std::uint64_t left = page.limit;
+  for (const BoardRow& row : std::span(board.rows).subspan(rows_before(board, page.cursor))) {
     if (!row.live || row.lease.status != Status::active || !is_path(row.lease.path)) continue;
-    if (number == page.from + page.limit) return json::value(std::to_string(number));
-    if (number++ >= page.from) show(row.lease);
+    if (left-- == 0) return json::value(cursor_of(*last));
+    show(row.lease);
+    last = &row;
   }
   return nullptr;
 }
-
-std::uint64_t cursor_of(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
 // As ask(), but that an error is said as git-lfs expects it.
 template <class Ask, class Render>
@@ -154,7 +155,7 @@ Work lfs_list(Exchange& exchange) {
   }
   const auto limit = number_from(request, "limit");
   if (!limit) return answer_with(lfs_error(limit.error()));
-  const Page page = {cursor_of(request.parameter("cursor").value_or("")),
+  const Page page = {request.parameter("cursor").value_or(""),
                      limit->value_or(0) == 0 ? kLocksShown : std::min(**limit, kLocksShown)};
   return ask_lfs(
       exchange, [listing](LeaseManager& manager) { return manager.board(listing); },
@@ -176,8 +177,7 @@ Work lfs_list(Exchange& exchange) {
 Work lfs_verify(Exchange& exchange) {
   const auto body = body_of(exchange.request);
   if (!body) return answer_with(lfs_error(body.error()));
-  const Page page = {cursor_of(text_in(*body, "cursor")),
-                     std::min(number_in(*body, "limit", kLocksShown), kLocksShown)};
+  const Page page = {text_in(*body, "cursor"), std::min(number_in(*body, "limit", kLocksShown), kLocksShown)};
   return ask_lfs(
       exchange, [](LeaseManager& manager) { return manager.board(); },
       [page, owner = caller_of(exchange).holder.owner](const Board& board, const Moment& at) {

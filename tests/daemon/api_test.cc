@@ -84,6 +84,28 @@ TEST_F(Api, AnUpgradeIsOfTheLeaseThatItNamesAndOfNoOther) {
   EXPECT_EQ(ask("POST", others + "/upgrade", bob, match).code(), "stale_token");
 }
 
+TEST_F(Api, GitLfsMissesNoLockWhenOneIsReleasedBetweenTwoPages) {
+  serve();
+  std::vector<std::string> ids;
+  for (int i = 0; i < 6; ++i) {
+    const Reply locked = ask("POST", "/lfs/w/locks", R"({"path":"f)" + std::to_string(i) + "\"}");
+    ASSERT_EQ(locked.status, 201) << locked;
+    ids.emplace_back(locked.json().at("lock").at("id").as_string());
+  }
+  for (const std::size_t released : {0, 2}) {
+    const auto first = ask("POST", "/lfs/w/locks/verify", R"({"limit":3})").json();
+    const std::string cursor(first.at("next_cursor").as_string());
+    ask("POST", "/lfs/w/locks/" + ids[released] + "/unlock", "{}");
+
+    const auto next = ask("POST", "/lfs/w/locks/verify", R"({"limit":6,"cursor":")" + cursor + "\"}").json();
+
+    const auto& last = first.at("ours").at(2).at("path").as_string();
+    EXPECT_EQ(next.at("ours").at(0).at("path"), last == "f2" ? "f3" : "f4");
+    EXPECT_EQ(ask("GET", "/lfs/w/locks?limit=6&cursor=" + cursor).json().at("locks"), next.at("ours"));
+    EXPECT_FALSE(next.contains("next_cursor"));
+  }
+}
+
 TEST_F(Api, IfMatchIsRefusedWhereItIsAboutNoLease) {
   serve();
   const Reply granted = acquire("ann", "/a");
