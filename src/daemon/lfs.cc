@@ -56,6 +56,14 @@ json::object lock_json(const Lease& lease, const Moment& at) {
 // git-lfs names files from the top of the tree.
 Result<std::string> key_of(std::string_view path) { return key_from_wire("/" + std::string(path)); }
 
+// The same for what is to be locked. Error: invalid_path (it names no file).
+Result<std::string> file_key_of(std::string_view path) {
+  auto key = key_of(path);
+  if (key && (*key == "/" || path.ends_with('/')))
+    return fail(Code::invalid_path, "path has to name a file, from the top of the tree: art/logo.psd.");
+  return key;
+}
+
 std::string text_in(const json::value& body, std::string_view name) {
   const json::value* value = body.is_object() ? body.get_object().if_contains(name) : nullptr;
   return value != nullptr && value->is_string() ? std::string(std::string_view(value->get_string())) : "";
@@ -109,7 +117,7 @@ struct LockAnswer {
 Work lfs_lock(Exchange& exchange) {
   const auto body = body_of(exchange.request);
   if (!body) return answer_with(lfs_error(body.error()));
-  const auto key = key_of(text_in(*body, "path"));
+  const auto key = file_key_of(text_in(*body, "path"));
   if (!key) return answer_with(lfs_error(key.error()));
   AcquireRequest request = {.caller = caller_of(exchange),
                             .paths = {{.path = *key}},
@@ -124,7 +132,8 @@ Work lfs_lock(Exchange& exchange) {
                                          .agent_id = owner.agent_id,
                                          .session_id = owner.session_id});
         if (!own) return fail(own.error());
-        if (!own->empty()) return LockAnswer{false, lock_json(own->front(), services.moment())};
+        const auto same = std::ranges::find(*own, request.paths.front().path, &Lease::path);
+        if (same != own->end()) return LockAnswer{false, lock_json(*same, services.moment())};
         const auto answer = manager.acquire(request);
         if (!answer) return fail(answer.error());
         if (const auto* granted = std::get_if<Granted>(&answer->decision))

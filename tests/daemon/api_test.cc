@@ -84,6 +84,19 @@ TEST_F(Api, AnUpgradeIsOfTheLeaseThatItNamesAndOfNoOther) {
   EXPECT_EQ(ask("POST", others + "/upgrade", bob, match).code(), "stale_token");
 }
 
+TEST_F(Api, GitLfsLocksTheFileThatIsNamed) {
+  serve();
+  for (const char* body :
+       {"{}", R"({"path":5})", R"({"path":""})", R"({"path":"a/.."})", R"({"path":"a/"})"}) {
+    const Reply refused = ask("POST", "/lfs/w/locks", body);
+    EXPECT_EQ(refused.status, 400) << body << refused;
+  }
+  ASSERT_EQ(ask("POST", "/lfs/w/locks", R"({"path":"dir/x"})").status, 201);
+  const Reply other = ask("POST", "/lfs/w/locks", R"({"path":"dir"})");
+  EXPECT_EQ(other.status, 201) << other;
+  EXPECT_EQ(other.json().at("lock").at("path"), "dir");
+}
+
 TEST_F(Api, GitLfsMissesNoLockWhenOneIsReleasedBetweenTwoPages) {
   serve();
   std::vector<std::string> ids;
