@@ -18,6 +18,7 @@
 #include <boost/beast/ssl/ssl_stream.hpp>
 
 #include "daemon/http_request.h"
+#include "daemon/routes.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -132,17 +133,19 @@ class Connection {
   asio::awaitable<void> answer(Request& request, Response& response, std::unique_ptr<Teller>& stream) {
     if (co_await respond_to_anybody(server_, request, response)) co_return;
     auto principal = server_.door.admit(peer_, request);
-    if (!principal) {
+    if (principal) {
+      request.principal = *std::move(principal);
+      guest_.until = request.principal.until;
+      guest_.may_stay = [this, &request] { return server_.door.admit(peer_, request).has_value(); };
+      guest_.cut = [this] { ::shutdown(socket(), SHUT_RDWR); };
+      co_await respond(server_, request, socket(), response, stream);
+      guest_.until.reset();
+      guest_.may_stay = nullptr;
+    } else {
       response = std::move(principal.error());
-      co_return;
     }
-    request.principal = *std::move(principal);
-    guest_.until = request.principal.until;
-    guest_.may_stay = [this, &request] { return server_.door.admit(peer_, request).has_value(); };
-    guest_.cut = [this] { ::shutdown(socket(), SHUT_RDWR); };
-    co_await respond(server_, request, socket(), response, stream);
-    guest_.until.reset();
-    guest_.may_stay = nullptr;
+    if (request.path.starts_with("/lfs/") && response.content_type == kProblemType)
+      response = handlers::for_git_lfs(response);
   }
 
   asio::awaitable<bool> write(const Response& response, bool keep_alive, bool only_head = false) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <functional>
 #include <span>
 
@@ -27,10 +28,6 @@ Response lfs_response(int status, const json::object& document) {
   Response response = json_response(status, document);
   response.content_type = "application/vnd.git-lfs+json";
   return response;
-}
-
-Response lfs_error(const Error& error) {
-  return lfs_response(info(error.code).http_status, {{"message", error.message}});
 }
 
 // The credential says who it is; without a name of its own it stands for itself.
@@ -94,7 +91,7 @@ json::value each_lock(const Board& board, const Page& page, const std::function<
   return nullptr;
 }
 
-// As ask(), but that an error is said as git-lfs expects it.
+// As ask(), but that the answer is put with the moment.
 template <class Ask, class Render>
 Work ask_lfs(Exchange& exchange, Ask question, Render render, bool only_reads) {
   auto answer = std::make_shared<std::optional<std::invoke_result_t<Ask, LeaseManager&>>>();
@@ -103,7 +100,7 @@ Work ask_lfs(Exchange& exchange, Ask question, Render render, bool only_reads) {
           .only_reads = only_reads,
           .is_long = only_reads,
           .respond = [answer, &services = exchange.services, render = std::move(render)]() -> Response {
-            return **answer ? render(***answer, services.moment()) : lfs_error((*answer)->error());
+            return **answer ? render(***answer, services.moment()) : problem((*answer)->error());
           }};
 }
 
@@ -114,11 +111,23 @@ struct LockAnswer {
 
 }  // namespace
 
+Response for_git_lfs(const Response& problem) {
+  boost::system::error_code failed;
+  const json::value document = json::parse(problem.body, failed);
+  const json::value* detail =
+      failed || !document.is_object() ? nullptr : document.get_object().if_contains("detail");
+  // 409 says in this protocol that there is a lock, and that is no problem document.
+  Response response = lfs_response(problem.status == 409 ? 503 : problem.status,
+                                   {{"message", detail == nullptr ? json::value("") : *detail}});
+  response.headers = problem.headers;
+  return response;
+}
+
 Work lfs_lock(Exchange& exchange) {
   const auto body = body_of(exchange.request);
-  if (!body) return answer_with(lfs_error(body.error()));
+  if (!body) return refuse(body.error());
   const auto key = file_key_of(text_in(*body, "path"));
-  if (!key) return answer_with(lfs_error(key.error()));
+  if (!key) return refuse(key.error());
   AcquireRequest request = {.caller = caller_of(exchange),
                             .paths = {{.path = *key}},
                             .ttl = kUntilReleased,
@@ -159,11 +168,11 @@ Work lfs_list(Exchange& exchange) {
   const auto path = request.parameter("path");
   if (path) {
     auto key = key_of(*path);
-    if (!key) return answer_with(lfs_error(key.error()));
+    if (!key) return refuse(key.error());
     listing.paths = {*std::move(key)};
   }
   const auto limit = number_from(request, "limit");
-  if (!limit) return answer_with(lfs_error(limit.error()));
+  if (!limit) return refuse(limit.error());
   const Page page = {request.parameter("cursor").value_or(""),
                      limit->value_or(0) == 0 ? kLocksShown : std::min(**limit, kLocksShown)};
   return ask_lfs(
@@ -185,7 +194,7 @@ Work lfs_list(Exchange& exchange) {
 
 Work lfs_verify(Exchange& exchange) {
   const auto body = body_of(exchange.request);
-  if (!body) return answer_with(lfs_error(body.error()));
+  if (!body) return refuse(body.error());
   const Page page = {text_in(*body, "cursor"), std::min(number_in(*body, "limit", kLocksShown), kLocksShown)};
   return ask_lfs(
       exchange, [](LeaseManager& manager) { return manager.board(); },
@@ -204,7 +213,7 @@ Work lfs_verify(Exchange& exchange) {
 
 Work lfs_unlock(Exchange& exchange) {
   const auto body = body_of(exchange.request);
-  if (!body) return answer_with(lfs_error(body.error()));
+  if (!body) return refuse(body.error());
   const json::value* forced = body->is_object() ? body->get_object().if_contains("force") : nullptr;
   // Whoever is no operator forces what is its own: git-lfs means a file that was changed, too.
   const bool is_forced = forced != nullptr && *forced == true && exchange.may(Role::op);

@@ -36,7 +36,7 @@ Response problem_of(int status, std::string_view code, std::string_view message,
   members["detail"] = message;
   members["code"] = code;
   Response response = json_response(status, members);
-  response.content_type = "application/problem+json";
+  response.content_type = kProblemType;
   return response;
 }
 

@@ -64,6 +64,8 @@ Result<void> read_target(std::string_view target, Request& request);
 
 Response json_response(int status, const boost::json::object& document);
 
+inline constexpr std::string_view kProblemType = "application/problem+json";
+
 // RFC 9457, with our code. `members` are added.
 Response problem(const Error& error, boost::json::object members = {});
 // For what HTTP itself has words for and our codes have not: 401, 404 of a route, 405, 413, ...

@@ -14,6 +14,8 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::string_view kLfsType = "application/vnd.git-lfs+json";
+
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> all;
   while (!text.empty()) {
@@ -42,13 +44,15 @@ json::object response(const Route& route, const std::string& status) {
                                             : status == "304"        ? "As you know it"
                                             : status == kOtherStatus ? "Anything else went wrong"
                                                                      : "Refused, or not possible"}};
+  const bool is_lfs = route.pattern.starts_with("/lfs/");
   if (succeeds && status != "204" && !route.answer.empty()) {
-    described["content"] = {{"application/json", schema(route.answer)}};
+    described["content"] = {{is_lfs ? kLfsType : "application/json", schema(route.answer)}};
     if (route.name == "events") {
       described["content"].as_object()["text/event-stream"] = {{"schema", {{"type", "string"}}}};
     }
   } else if (!succeeds && status != "304") {
-    described["content"] = {{"application/problem+json", schema("Problem")}};
+    described["content"] = is_lfs ? json::object{{kLfsType, schema("LfsProblem")}}
+                                  : json::object{{kProblemType, schema("Problem")}};
   }
   return described;
 }

@@ -68,6 +68,7 @@ Work gate(Exchange& exchange);
 Work blockers(Exchange& exchange);
 Work instruct(Exchange& exchange);
 // lfs.cc
+Response for_git_lfs(const Response& problem);  // As git-lfs shows it: {"message": ...}.
 Work lfs_lock(Exchange& exchange);
 Work lfs_list(Exchange& exchange);
 Work lfs_verify(Exchange& exchange);

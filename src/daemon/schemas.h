@@ -38,6 +38,7 @@ inline constexpr const char* kSchemas = R"json({
 "File": {"allOf": [{"$ref": "#/components/schemas/Board"}], "properties": {"path": {"type": "string"}, "locked": {"type": "boolean"}}},
 "Agents": {"type": "object", "properties": {"agents": {"type": "array", "items": {"type": "object", "properties": {"agent_id": {"type": "string"}, "session_id": {"type": "string"}, "leases": {"type": "integer"}, "waits": {"type": "integer"}, "verdict": {"$ref": "#/components/schemas/Verdict"}, "last_heartbeat_at": {"$ref": "#/components/schemas/Moment"}}}}}},
 "LfsLock": {"type": "object", "properties": {"lock": {"type": "object", "properties": {"id": {"type": "string"}, "path": {"type": "string"}, "locked_at": {"$ref": "#/components/schemas/Moment"}, "owner": {"type": "object", "properties": {"name": {"type": "string"}}}}}, "message": {"type": "string"}}},
+"LfsProblem": {"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}},
 "LfsLockRequest": {"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}, "ref": {"type": "object"}}},
 "LfsUnlockRequest": {"type": "object", "properties": {"force": {"type": "boolean"}, "ref": {"type": "object"}}},
 "LfsPage": {"type": "object", "properties": {"cursor": {"type": "string"}, "limit": {"type": "integer"}, "ref": {"type": "object"}}},

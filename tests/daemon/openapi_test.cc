@@ -110,7 +110,15 @@ TEST_F(Description, WhateverIsAnsweredIsDescribed) {
       EXPECT_TRUE(one.description.at("responses").as_object().contains(std::to_string(reply.status)))
           << one.method << " " << one.target << " " << body << ": " << reply;
       if (reply.status >= 400) {
-        EXPECT_EQ(reply.headers.at("content-type"), "application/problem+json");
+        const bool is_lfs = one.target.starts_with("/lfs/");
+        const std::string type = is_lfs ? "application/vnd.git-lfs+json" : "application/problem+json";
+        EXPECT_EQ(reply.headers.at("content-type"), type);
+        EXPECT_EQ(reply.json().contains(is_lfs ? "message" : "detail"), true) << reply;
+        EXPECT_TRUE(one.description.at("responses")
+                        .at(std::to_string(reply.status))
+                        .at("content")
+                        .as_object()
+                        .contains(type));
       }
     }
   }

@@ -257,6 +257,8 @@ TEST_F(Statuses, WhatIsPromisedCanBeHad) {
   post("transfer_leases", 409, "leases/transfer",
        who("ann", R"("which":{"all":true},"to":{"agent_id":"cyd"})"));
   post("restore_session", 409, "sessions/s/restore", who("ann"));
+  const Reply withheld = have("lfs_lock", 503, "POST", "/lfs/w/locks", R"({"path":"a"})");
+  EXPECT_TRUE(contains(withheld.body, "\"message\":\"The store has lost leases")) << withheld;
   post("instruct", 409, "blockers/none/instruction", R"({"instruction":"retry","reason":"r"})");
 
   for (const std::string& one : promised()) EXPECT_TRUE(had_.contains(one)) << one << " is promised";
