@@ -34,11 +34,12 @@ Response answer_response(const McpCall& call, bool is_modern) {
 // Where, and for whom as far as the address and the credential say.
 Result<McpPlace> place_of(ServerState& server, const Request& request) {
   const auto told = [&](const char* name) { return request.parameter(name).value_or(""); };
-  const auto manager = server.services.manager(told("workspace"), told("profile"), {}, Services::To::take);
+  const auto manager = server.services.manager(told("workspace"), told("profile"));
   if (!manager) return fail(manager.error());
   McpPlace place = {.services = &server.services,
                     .manager = *manager,
                     .workspace = told("workspace"),
+                    .profile = told("profile"),
                     .client_root = told("root"),
                     .principal = request.principal,
                     .owner = {told("agent_id"), told("session_id")},

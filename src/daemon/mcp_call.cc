@@ -72,6 +72,7 @@ asio::awaitable<void> McpCall::begin(ServerState& server) {
     co_return;
   }
   if (!client_->steps()) co_return;
+  place_.services->note_taken(place_.workspace, place_.profile);
   waiting_.emplace(*client_->steps());
   is_pending_ = true;
   co_await look(server);

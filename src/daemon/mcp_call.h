@@ -18,6 +18,7 @@ struct McpPlace {
   Services* services = nullptr;
   std::shared_ptr<LeaseManager> manager;
   std::string workspace;
+  std::string profile;
   std::string client_root;  // Where the client has it; empty: not said.
   Principal principal;
   Owner owner;               // An empty part: nobody says.

@@ -214,6 +214,12 @@ std::optional<Response> turned_away(const Request& request, const Match& found) 
                      ", and this credential has " + std::string(word(request.principal.role)) + ".");
 }
 
+// git-lfs can be given an address, but no parameters.
+std::string workspace_of(const Request& request, const Match& found) {
+  const bool is_lfs = found.route->pattern.starts_with("/lfs/");
+  return is_lfs ? found.captured.front() : request.parameter("workspace").value_or("");
+}
+
 // What the route wants done; or the response, if that is all.
 Result<Work> prepare(ServerState& server, const Request& request, const Match& found,
                      std::shared_ptr<LeaseManager>& manager) {
@@ -224,12 +230,9 @@ Result<Work> prepare(ServerState& server, const Request& request, const Match& f
   if (found.route->grants) {
     if (std::string why = server.withheld(); !why.empty()) return fail(Code::retry_later, std::move(why));
   }
-  // git-lfs can be given an address, but no parameters.
-  const bool is_lfs = found.route->pattern.starts_with("/lfs/");
-  const std::string workspace = is_lfs ? found.captured.front() : request.parameter("workspace").value_or("");
+  const std::string workspace = workspace_of(request, found);
   const auto opened = server.services.manager(workspace, request.parameter("profile").value_or(""),
-                                              request.header("lease-settings"),
-                                              found.route->grants ? Services::To::take : Services::To::look);
+                                              request.header("lease-settings"));
   if (!opened) return fail(opened.error());
   manager = *opened;
   Exchange exchange = {.services = server.services,
@@ -384,6 +387,10 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
   } else {
     response = co_await perform(server, *work, socket);
   }
+  // What was refused has left nothing there; what failed may have.
+  const bool is_refused = response.status >= 400 && response.status < 500;
+  if (found.route->grants && !is_refused)
+    server.services.note_taken(workspace_of(request, found), request.parameter("profile").value_or(""));
   const auto took = std::chrono::steady_clock::now() - began;
   server.metrics.answered(found.route->name, response.status, took);
   if (waiter && !work->keeps_place)

@@ -18,24 +18,33 @@ constexpr std::size_t kNameMax = 256;
 
 }  // namespace
 
-Result<std::shared_ptr<LeaseManager>> Services::manager(const std::string& asked, const std::string& profile,
-                                                        std::string_view settings, To purpose) {
-  // Over HTTP the whole repository is one workspace, and here it is the tree that this store is opened for
-  // without us, too: the same file must not have two owners.
+// Over HTTP the whole repository is one workspace, and here it is the tree that this store is opened for
+// without us, too: the same file must not have two owners.
+const std::string& Services::name_of(const std::string& asked) const {
   const std::string repository = default_workspace().substr(0, default_workspace().find('@'));
   const bool is_here = asked.empty() || (is_embedded() && asked == repository);
-  const std::string& workspace = is_here ? default_workspace() : asked;
+  return is_here ? default_workspace() : asked;
+}
+
+Result<std::shared_ptr<LeaseManager>> Services::manager(const std::string& asked, const std::string& profile,
+                                                        std::string_view settings) {
+  const std::string& workspace = name_of(asked);
   if (workspace.size() > kNameMax || has_control_character(workspace))
     return fail(Code::invalid_argument, "The workspace's name is too long, or has control characters in it.");
   const std::lock_guard lock(mutex_);
   const auto found = find_or_make({workspace, profile});
   if (!found) return fail(found.error());
-  (*found)->may_hold |= purpose == To::take;
   const Served& served = (*found)->served;
   if (settings.empty() || served.settings == settings) return served.manager;
   return fail(Code::unavailable,
               fmt::format("This server goes by other settings: {}. Restart it, or open the store without it.",
                           served.settings));
+}
+
+void Services::note_taken(const std::string& workspace, const std::string& profile) {
+  const std::lock_guard lock(mutex_);
+  const auto known = managers_.find({name_of(workspace), profile});
+  if (known != managers_.end()) known->second.may_hold = true;
 }
 
 Result<Services::Known*> Services::find_or_make(const Key& key) {

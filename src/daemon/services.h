@@ -82,10 +82,11 @@ class Services {
   // config_error; unavailable (other settings).
   //
   // Whoever uses one keeps it. One that nobody uses may be dropped, and is made again when it is asked for.
-  // Not if it was asked for to take something: what is held has to be swept.
-  enum class To { look, take };
   Result<std::shared_ptr<LeaseManager>> manager(const std::string& workspace, const std::string& profile,
-                                                std::string_view settings = {}, To purpose = To::look);
+                                                std::string_view settings = {});
+  // Somebody may have got something there, by the manager that it uses: it is not dropped, for what is held
+  // has to be swept.
+  void note_taken(const std::string& workspace, const std::string& profile);
   // All there are, each with the name of its workspace, in its order. To be kept only while it is used.
   std::vector<std::pair<std::string, std::weak_ptr<LeaseManager>>> managers();
 
@@ -107,6 +108,7 @@ class Services {
     bool is_idle() const { return served.manager.use_count() == 1; }
   };
 
+  const std::string& name_of(const std::string& asked) const;
   Result<Known*> find_or_make(const Key& key);
   void make_room();
 

@@ -62,8 +62,9 @@ TEST_F(Workspaces, ThoseInUseStayUntilThereIsNoRoom) {
 }
 
 TEST_F(Workspaces, ThoseWhereSomebodyMayHoldSomethingStay) {
-  const auto held = [&] { return services.manager("held", "", {}, Services::To::take)->get(); };
+  const auto held = [&] { return manager("held").get(); };
   LeaseManager* const first = held();
+  services.note_taken("held", "");
   for (int i = 0; i < 2 * kManagersMax; ++i) ASSERT_TRUE(manager("made up " + std::to_string(i)));
 
   EXPECT_EQ(held(), first);

@@ -1,0 +1,69 @@
+// What a request leaves behind in the server that answers it.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <exception>
+
+#include "daemon/server_state.h"
+#include "support/small_world.h"
+
+namespace leasehold::daemon {
+namespace {
+
+struct Responding : testing::Test {
+  Responding() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0); }
+  ~Responding() override {
+    for (const int end : ends) ::close(end);
+  }
+
+  Response ask(const std::string& method, const std::string& target, const std::string& body) {
+    Request request;
+    request.method = method;
+    EXPECT_TRUE(read_target(target, request));
+    request.body = body;
+    Response response;
+    std::unique_ptr<Teller> stream;
+    std::exception_ptr thrown;
+    asio::co_spawn(io, respond(server, request, ends[0], response, stream),
+                   [&](const std::exception_ptr& what) { thrown = what; });
+    io.restart();
+    io.run();
+    if (thrown) std::rethrow_exception(thrown);
+    return response;
+  }
+
+  SmallWorld world;
+  WriteHealth health{[](LogLevel, const std::string&) {}};
+  Services services{
+      ServedStore{.store = *world.store,
+                  .health = health,
+                  .liveness = world.probe,
+                  .url = "memory:",
+                  .default_workspace = "here",
+                  .make_manager = [this](const std::string& workspace, const std::string&) -> Result<Served> {
+                    return Served{std::make_shared<LeaseManager>(Environment{world.probe, world.random},
+                                                                 *world.store, workspace, Policy{}),
+                                  ""};
+                  }}};
+  Log log{false, false};
+  asio::io_context io;
+  ServerState server{io, services, log, Door({}, nullptr)};
+  int ends[2] = {-1, -1};
+};
+
+TEST_F(Responding, MadeUpWorkspacesKeepNobodyOutWhateverIsAskedOfThem) {
+  constexpr int kManagersMax = 10'000;
+  const std::string wanted = R"({"agent_id":"ann","session_id":"s","paths":["/a"]})";
+  ASSERT_EQ(ask("POST", "/v1/leases?workspace=held", wanted).status, 201);
+  const LeaseManager* const held = services.manager("held", "")->get();
+  for (int i = 0; i < kManagersMax; ++i)
+    ASSERT_EQ(ask("POST", "/v1/leases?workspace=made-up-" + std::to_string(i), "x").status, 400);
+
+  EXPECT_EQ(ask("POST", "/v1/leases?workspace=real", wanted).status, 201);
+  EXPECT_EQ(services.manager("held", "")->get(), held);
+}
+
+}  // namespace
+}  // namespace leasehold::daemon
