@@ -71,7 +71,6 @@ class Connection {
       guest_.is_idle = false;
       guest_.is_asking = true;
       const bool goes_on = co_await serve_one();
-      was_served_ = true;
       if (!goes_on) co_return;
     }
   }
@@ -81,8 +80,7 @@ class Connection {
 
   asio::awaitable<bool> has_input() {
     if (buffer_.size() > 0) co_return true;
-    // Who has not said anything yet is nobody we know.
-    lowest(stream_).expires_after(was_served_ ? kIdle : kTransfer);
+    lowest(stream_).expires_after(guest_.is_known ? kIdle : kTransfer);
     const auto [failed, count] = co_await stream_.async_read_some(buffer_.prepare(4096), kAwait);
     if (failed) co_return false;
     buffer_.commit(count);
@@ -134,6 +132,7 @@ class Connection {
     if (co_await respond_to_anybody(server_, request, response)) co_return;
     auto principal = server_.door.admit(peer_, request);
     if (principal) {
+      guest_.is_known = true;
       request.principal = *std::move(principal);
       guest_.until = request.principal.until;
       guest_.may_stay = [this, &request] { return server_.door.admit(peer_, request).has_value(); };
@@ -188,7 +187,6 @@ class Connection {
   Peer peer_;
   Guest& guest_;
   beast::flat_buffer buffer_;
-  bool was_served_ = false;
 };
 
 // Its place among the guests, given up at the end.

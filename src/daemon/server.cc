@@ -37,6 +37,8 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 
 constexpr std::size_t kGuestsMost = 10'000;
+// Of these, for the Unix socket alone: other machines must not keep out who is at this one.
+constexpr std::size_t kLocalGuests = 1'000;
 // Connections that are being served when we are told to stop have so long to end.
 constexpr auto kStopTime = 10s;
 // Requests that have begun to arrive, to arrive whole.
@@ -184,7 +186,8 @@ class Server {
         co_await pause.async_wait(kAwait);
         continue;
       }
-      if (state_.guests.size() >= kGuestsMost) continue;
+      const std::size_t most = listener.is_unix ? kGuestsMost : kGuestsMost - kLocalGuests;
+      if (!has_room(state_.guests, most)) continue;
       const Peer peer = peer_of(socket.native_handle(), listener);
       asio::co_spawn(io_,
                      serve_connection(state_, std::move(socket), peer, listener.is_unix ? nullptr : tls_),

@@ -15,6 +15,7 @@
 
 #include "daemon/door.h"
 #include "daemon/exchange.h"
+#include "daemon/guests.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
 #include "daemon/same_request.h"
@@ -25,18 +26,6 @@
 namespace leasehold::daemon {
 
 namespace asio = boost::asio;
-
-// A connection, as the server sees it.
-struct Guest {
-  std::function<void()> close;  // Ends it, whatever it does.
-  bool is_idle = true;          // Nothing it asked for is being done.
-  bool is_asking = false;       // A request has begun to arrive.
-  bool is_told = false;         // A piece of a stream is being written to it that is no answer.
-  // While what it asked for is being done: whether its credential counts still, and when that will be over.
-  std::function<bool()> may_stay = {};
-  std::optional<WallTime> until = {};
-  std::function<void()> cut = {};  // Whoever looks finds that it has hung up.
-};
 
 class McpSessions;
 
