@@ -3,6 +3,7 @@
 
 #include <boost/json/serialize.hpp>
 #include <cstdio>
+#include <utility>
 
 #include "cli/board.h"
 #include "cli/commands.h"
@@ -54,12 +55,28 @@ Result<int> run(Call& call) {
   if (!latest) return fail(latest.error());
   std::uint64_t after = *start ? static_cast<std::uint64_t>(**start) : *latest;
   const bool board = call.arguments().has("board");
+  bool is_away = false;
+  // What happened meanwhile is told when it is back: a server that is restarted, most often.
+  const auto passes = [&](const Error& error) {
+    if (error.code != Code::unavailable || nobody_reads()) return false;
+    if (!std::exchange(is_away, true)) call.out().note(error.message + " Goes on when it is there again.");
+    pollfd interrupted = {signals.descriptor(), POLLIN, 0};
+    ::poll(&interrupted, 1, static_cast<int>(kRefresh.count()));
+    return true;
+  };
   for (std::int64_t left = limit->value_or(kManyEvents); left > 0 && !signals.came();) {
     if (board) {
-      if (auto shown = show_board(call, *client, *what); !shown) return fail(shown.error());
+      if (auto shown = show_board(call, *client, *what); !shown) {
+        if (passes(shown.error())) continue;
+        return fail(shown.error());
+      }
     }
     const auto events = client->events(after, kRefresh, signals.descriptor());
-    if (!events) return fail(events.error());
+    if (!events) {
+      if (passes(events.error())) continue;
+      return fail(events.error());
+    }
+    is_away = false;
     for (const Event& event : *events) {
       after = event.sequence;
       if (!concerns(event, *what)) continue;
@@ -95,7 +112,9 @@ const Command kWatch = {
     .name = "watch",
     .synopsis = "[--board] [PATH...] [--agent NAME] [--session ID] [--pr ID] [--after SEQUENCE] [--limit N]",
     .summary = "Show what happens to leases as it happens",
-    .description = "Prints each event as a line, whichever process caused it, until it is interrupted.",
+    .description =
+        "Prints each event as a line, whichever process caused it, until it is interrupted. A server or "
+        "store that is away for a while is asked again, and what happened meanwhile is printed then.",
     .operands = {"PATH", "Only what overlaps these files, or is below these folders"},
     .options = kOptions,
     .examples = kExamples,

@@ -347,6 +347,26 @@ TEST_F(DaemonLife, AfterARebootLeasesOfOtherMachinesHaveTheirWholeTermAgain) {
   EXPECT_TRUE(contains(ask("GET", "/v1/history?path=/far").body, "the machine of the store was restarted"));
 }
 
+TEST_F(DaemonLife, WhoWatchesGoesOnBehindARestart) {
+  serve();
+  auto variables = environment("bob");
+  variables.push_back("LEASE_STORE=http+unix:" + socket());
+  StartedLease watch({"watch", "--json", "--after", "0", "--limit", "2"}, variables, root());
+  ASSERT_EQ(acquire("ann", "/a").status, 201);
+  ASSERT_TRUE(eventually([&] { return contains(watch.out(), "\"/a\""); }));
+  stop();
+  EXPECT_EQ(run_lease({"acquire", "src/b.ts"},
+                      {.environment = environment("ann"), .out = {}, .cwd = root(), .in = {}})
+                .exit,
+            0);
+
+  serve();
+  const Ran ran = watch.wait();
+
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "\"/src/b.ts\"")) << ran.out;
+}
+
 TEST_F(DaemonLife, TheCommandLineWorksOverIt) {
   serve();
   auto over = [&](const std::string& agent, const std::vector<std::string>& arguments) {
