@@ -168,6 +168,12 @@ bool is_stale(const Wire& wire) {
   return ::poll(&state, 1, 0) != 0;
 }
 
+// The server's own refusals have a code.
+bool is_of_a_proxy(const Reply& reply) {
+  const boost::json::object* const document = reply.document.if_object();
+  return reply.status >= 502 && reply.status <= 504 && (document == nullptr || !document->contains("code"));
+}
+
 }  // namespace
 
 std::string encoded(std::string_view text) {
@@ -255,11 +261,14 @@ Result<Reply> Server::ask(const Call& call) {
     if (!message.body().empty()) {
       beast::error_code failed;
       reply.document = boost::json::parse(message.body(), failed);
-      if (failed)
+      if (failed && !is_of_a_proxy(reply))
         return fail(Code::corrupt,
                     fmt::format("What {} answered is not JSON. Is it a lease server?", shown_));
     }
     if (message.keep_alive()) keep(*std::move(wire));
+    if (is_of_a_proxy(reply))
+      return unanswered(call, fmt::format("is not reached by what stands before it (HTTP {})", reply.status),
+                        "Ask again.");
     return reply;
   }
   if (how == Ready::cancelled) return Reply{.cancelled = true};
@@ -277,6 +286,11 @@ Result<Reply> Server::ask(const Call& call) {
       !endpoint_.tls && endpoint_.socket.empty() && how != Ready::too_late && !parser.got_some();
   const std::string_view next =
       may_want_tls ? "Ask again, or write https:// in its URL if it speaks TLS." : "Ask again.";
+  return unanswered(call, why, next);
+}
+
+std::unexpected<Error> Server::unanswered(const Call& call, std::string_view why,
+                                          std::string_view next) const {
   const std::string shown = in_sentence(shown_);
   if (call.method == "GET")
     return fail(Code::unavailable, fmt::format("The lease server at {} {}. {}", shown, why, next));

@@ -53,6 +53,8 @@ class Server {
  private:
   Result<std::unique_ptr<net::Wire>> connection(net::Deadline deadline);
   void keep(std::unique_ptr<net::Wire> wire);
+  // No answer of the server's came. Where something may have been done, that is not known.
+  std::unexpected<Error> unanswered(const Call& call, std::string_view why, std::string_view next) const;
 
   net::Endpoint endpoint_;
   std::string head_;  // Headers that every request has.

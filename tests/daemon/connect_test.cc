@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <thread>
 
 #include "daemon_scene.h"
 #include "leasehold/open.h"
@@ -44,6 +45,56 @@ TEST_F(Connect, ConnectsAgainAndSaysWhoIsNotThere) {
   serve();
 
   EXPECT_TRUE((*client)->leases());
+}
+
+// Says the same to everybody, as a proxy does whose server is being restarted.
+class Parrot {
+ public:
+  Parrot(const std::string& path, std::string text) : text_(std::move(text)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(listener_, 8), 0);
+    thread_ = std::thread([this] { speak(); });
+  }
+  Parrot(const Parrot&) = delete;
+  Parrot& operator=(const Parrot&) = delete;
+  ~Parrot() {
+    ::shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    ::close(listener_);
+  }
+
+ private:
+  void speak() const {
+    for (int client = 0; (client = ::accept(listener_, nullptr, nullptr)) >= 0; ::close(client)) {
+      char heard[4096];
+      if (::recv(client, heard, sizeof heard, 0) > 0)
+        ::send(client, text_.data(), text_.size(), MSG_NOSIGNAL);
+    }
+  }
+
+  const std::string text_;
+  int listener_ = -1;
+  std::thread thread_;
+};
+
+TEST_F(Connect, AProxyThatDoesNotReachTheServerIsNoDamagedAnswer) {
+  for (const char* body : {"<html>Bad Gateway</html>", R"({"message": "Bad Gateway"})", ""}) {
+    ::unlink(socket().c_str());
+    const Parrot proxy(socket(), "HTTP/1.1 502 Bad Gateway\r\nContent-Length: " +
+                                     std::to_string(std::string_view(body).size()) +
+                                     "\r\nConnection: close\r\n\r\n" + body);
+    const auto client = connect("http+unix:" + socket());
+    ASSERT_TRUE(client) << client.error().message;
+
+    EXPECT_EQ((*client)->leases().error().code, Code::unavailable) << body;
+    const Caller ann = {.holder = {.owner = {"ann", "s"}}};
+    const auto unknown = (*client)->acquire({.caller = ann, .paths = {{.path = "/a"}}});
+    EXPECT_EQ(unknown.error().code, Code::outcome_unknown) << body;
+  }
 }
 
 // A page has ten thousand rows at most.
