@@ -36,7 +36,7 @@ std::size_t rows_before(const Board& board, const std::string& cursor) {
 
 boost::json::object BoardPages::page(const Asked& asked, Board board) {
   const std::size_t shown = rows_before(board, asked.cursor);
-  return take_page(asked, {.board = std::move(board), .shown = shown});
+  return take_page(asked, {.board = std::move(board), .shown = shown, .since = now_()});
 }
 
 std::optional<boost::json::object> BoardPages::page_at_hand(const Asked& asked) {
@@ -48,6 +48,7 @@ std::optional<boost::json::object> BoardPages::page_at_hand(const Asked& asked) 
     rest = std::move(found->second);
     rests_.erase(found);
   }
+  if (is_old(rest)) return std::nullopt;
   return take_page(asked, std::move(rest));
 }
 
@@ -69,17 +70,17 @@ boost::json::object BoardPages::take_page(const Asked& asked, Rest rest) {
 }
 
 void BoardPages::keep(const std::string& key, Rest rest) {
-  rest.since = Clock::now();
   const std::lock_guard lock(mutex_);
   rests_[key] = std::move(rest);
   if (rests_.size() > kRestsMost)
     rests_.erase(std::ranges::min_element(rests_, {}, [](const auto& one) { return one.second.since; }));
 }
 
+bool BoardPages::is_old(const Rest& rest) const { return now_() - rest.since > kKept; }
+
 void BoardPages::forget_old() {
-  const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
-  std::erase_if(rests_, [&](const auto& one) { return now - one.second.since > kKept; });
+  std::erase_if(rests_, [&](const auto& one) { return is_old(one.second); });
 }
 
 }  // namespace leasehold::daemon

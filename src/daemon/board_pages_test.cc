@@ -55,6 +55,19 @@ TEST_F(Pages, KeepNoMoreThanTwoBoards) {
   EXPECT_TRUE(pages.page_at_hand({"3", cursors[2], 1}));
 }
 
+// However often somebody comes back for the next one.
+TEST_F(Pages, AreReadAnewAfterTenSeconds) {
+  BoardPages::Clock::time_point now;
+  BoardPages aging([&] { return now; });
+  const auto second = aging.page({"all", "/a|id-/a", 1}, board_of({"/a", "/b", "/c", "/d", "/e"}));
+  now += std::chrono::seconds(8);
+  const auto third = aging.page_at_hand({"all", next_of(second), 1});
+  ASSERT_TRUE(third);
+  now += std::chrono::seconds(8);
+
+  EXPECT_FALSE(aging.page_at_hand({"all", next_of(*third), 1}));
+}
+
 TEST_F(Pages, MissNothingWhereTheLastRowOfTheOneBeforeIsGone) {
   EXPECT_EQ(paths_of(pages.page({"all", "/b|gone", 9}, board_of({"/a", "/b", "/c"}))), "/b/c");
   EXPECT_EQ(paths_of(pages.page({"all", "/x|gone", 9}, board_of({"/a", "/b", "/c"}))), "");
