@@ -43,7 +43,7 @@ std::string head(const Response& response, bool keep_alive, bool has_length) {
       "HTTP/1.1 {} {}\r\n", response.status,
       std::string_view(http::obsolete_reason(http::int_to_status(static_cast<unsigned>(response.status)))));
   if (!response.body.empty()) text += fmt::format("Content-Type: {}\r\n", response.content_type);
-  if (response.status != 204 && response.status != 304 && (has_length || !response.body.empty()))
+  if (response.status != 204 && (has_length || !response.body.empty()))
     text += fmt::format("Content-Length: {}\r\n", response.body.size());
   for (const auto& [name, value] : response.headers) text += fmt::format("{}: {}\r\n", name, value);
   text += "Cache-Control: no-store\r\n";

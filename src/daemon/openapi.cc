@@ -41,7 +41,6 @@ constexpr const char* kOtherStatus = "default";
 json::object response(const Route& route, const std::string& status) {
   const bool succeeds = status < "300";
   json::object described = {{"description", succeeds                 ? "Done"
-                                            : status == "304"        ? "As you know it"
                                             : status == kOtherStatus ? "Anything else went wrong"
                                                                      : "Refused, or not possible"}};
   const bool is_lfs = route.pattern.starts_with("/lfs/");
@@ -50,7 +49,7 @@ json::object response(const Route& route, const std::string& status) {
     if (route.name == "events") {
       described["content"].as_object()["text/event-stream"] = {{"schema", {{"type", "string"}}}};
     }
-  } else if (!succeeds && status != "304") {
+  } else if (!succeeds) {
     described["content"] = is_lfs ? json::object{{kLfsType, schema("LfsProblem")}}
                                   : json::object{{kProblemType, schema("Problem")}};
   }
@@ -64,8 +63,6 @@ struct Header {
 };
 constexpr Header kHeaders[] = {
     {"If-Match", "The lease's token in quotes, as its ETag: 412 if the lease has another.", heeds_if_match},
-    {"If-None-Match", "The token in quotes that is known already: 304 if the lease still has it.",
-     [](const Route& route) { return route.name == "get_lease"; }},
     {"Prefer",
      "wait=SECONDS (RFC 7240): is answered when it is decided, after so long at most. With wait_ms in the "
      "body, "

@@ -26,7 +26,7 @@ constexpr Route kRoutes[] = {
      "End other owners' leases, with a reason", "ForceReleaseRequest", "Outcomes", "", "200",
      handlers::force_release},
     {"GET", "/v1/leases/{id}", Role::read_only, "get_lease", "One lease; ETag is its token", "", "Lease", "",
-     "200 304 404", handlers::get_lease},
+     "200 404", handlers::get_lease},
     {"DELETE", "/v1/leases/{id}", Role::agent, "delete_lease", "Give one lease back; If-Match: its token", "",
      "Outcome", "agent_id session_id", "200 403 404 412", handlers::release_one},
     {"POST", "/v1/leases/{id}/renew", Role::agent, "renew_lease", "Renew one lease; If-Match: its token",

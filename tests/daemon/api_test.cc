@@ -51,10 +51,7 @@ TEST_F(Api, RenewsAndReleasesByIdUnderTheTokenOfIfMatch) {
   EXPECT_EQ(ask("POST", lease + "/renew", me, "If-Match: \"5\"\r\n").status, 412);
   EXPECT_EQ(ask("POST", lease + "/renew", me, "If-Match: 5\r\n").status, 400);
   EXPECT_EQ(ask("GET", lease).headers.at("etag"), tag);
-  EXPECT_EQ(ask("GET", lease, {}, "If-None-Match: " + tag + "\r\n").status, 304);
-  EXPECT_EQ(ask("GET", lease, {}, "If-None-Match: \"5\", W/" + tag + "\r\n").status, 304);
-  EXPECT_EQ(ask("GET", lease, {}, "If-None-Match: *\r\n").status, 304);
-  EXPECT_EQ(ask("GET", lease, {}, "If-None-Match: \"5\"\r\n").status, 200);
+  EXPECT_EQ(ask("GET", lease, {}, "If-None-Match: " + tag + "\r\n").status, 200) << "it says when it ends";
   EXPECT_EQ(ask("DELETE", lease + "?agent_id=bob&session_id=s").code(), "not_owner");
   EXPECT_EQ(ask("DELETE", lease + "?agent_id=ann&session_id=s").status, 200);
   const Reply again = ask("DELETE", lease + "?agent_id=ann&session_id=s");
