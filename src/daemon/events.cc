@@ -30,9 +30,10 @@ Result<std::unique_ptr<Snapshot>> take_snapshot(LeaseManager& manager) {
 
 // Whether something that came behind `after` may be forgotten already, or `after` never was.
 Result<bool> has_gap(LeaseManager& manager, std::uint64_t after) {
-  if (after == 0) return false;
   const auto oldest = manager.history({.limit = 1, .oldest = true});
   if (!oldest) return fail(oldest.error());
+  // Who was there before anything happened cannot tell by an event that it has seen.
+  if (after == 0) return oldest->empty() || oldest->front().sequence > 1;
   const auto latest = manager.latest_event();
   if (!latest) return fail(latest.error());
   return after > *latest || (!oldest->empty() && oldest->front().sequence > after);

@@ -25,13 +25,35 @@ struct Responding : testing::Test {
     request.body = body;
     Response response;
     std::unique_ptr<Teller> stream;
+    run(respond(server, request, ends[0], response, stream));
+    return response;
+  }
+  Response acquire(const std::string& path) {
+    return ask("POST", "/v1/leases", R"({"agent_id":"ann","session_id":"s","paths":[")" + path + "\"]}");
+  }
+  // What somebody hears first who comes back with this Last-Event-ID.
+  std::string first_told(const std::string& last) {
+    Request request;
+    request.method = "GET";
+    EXPECT_TRUE(read_target("/v1/events", request));
+    request.headers = {{"accept", "text/event-stream"}, {"last-event-id", last}};
+    Response response;
+    std::unique_ptr<Teller> stream;
+    run(respond(server, request, ends[0], response, stream));
+    std::string text;
+    run(listen(*stream, text));
+    return text;
+  }
+  asio::awaitable<void> listen(Teller& stream, std::string& text) {
+    for (bool more = true; more && text.empty();) more = co_await stream.next(ends[0], text);
+  }
+  // Runs on the loop until it is through.
+  void run(asio::awaitable<void> work) {
     std::exception_ptr thrown;
-    asio::co_spawn(io, respond(server, request, ends[0], response, stream),
-                   [&](const std::exception_ptr& what) { thrown = what; });
+    asio::co_spawn(io, std::move(work), [&](const std::exception_ptr& what) { thrown = what; });
     io.restart();
     io.run();
     if (thrown) std::rethrow_exception(thrown);
-    return response;
   }
 
   SmallWorld world;
@@ -63,6 +85,17 @@ TEST_F(Responding, MadeUpWorkspacesKeepNobodyOutWhateverIsAskedOfThem) {
 
   EXPECT_EQ(ask("POST", "/v1/leases?workspace=real", wanted).status, 201);
   EXPECT_EQ(services.manager("held", "")->get(), held);
+}
+
+TEST_F(Responding, WhoCameBeforeAnythingHappenedGetsASnapshotOfWhatIsForgotten) {
+  ASSERT_EQ(acquire("/a").status, 201);
+  EXPECT_NE(first_told("0").find("event: acquired\n"), std::string::npos);
+
+  world.clock.advance(std::chrono::seconds(2));
+  ASSERT_TRUE((*services.manager("", ""))->forget(std::chrono::seconds(1)));
+  ASSERT_EQ(acquire("/b").status, 201);
+
+  EXPECT_NE(first_told("0").find("event: snapshot\n"), std::string::npos);
 }
 
 }  // namespace
