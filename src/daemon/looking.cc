@@ -3,6 +3,7 @@
 #include <boost/json/object.hpp>
 #include <charconv>
 
+#include "daemon/preferences.h"
 #include "daemon/routes.h"
 #include "util/rfc3339.h"
 #include "wire/answer_json.h"
@@ -68,8 +69,7 @@ Work events(Exchange& exchange) {
   const Request& request = exchange.request;
   auto after = number_from(request, "after");
   if (!after) return refuse(after.error());
-  const std::string_view accepts = request.header("accept");
-  if (accepts.find("text/event-stream") != std::string_view::npos) {
+  if (accepts(request.header("accept"), "text/event-stream")) {
     EventStream stream = {.after = after->value_or(0), .is_resumed = after->has_value()};
     if (const auto last = request.header("last-event-id"); !last.empty()) {
       const auto read = std::from_chars(last.data(), last.data() + last.size(), stream.after);

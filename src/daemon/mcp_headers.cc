@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/preferences.h"
 #include "util/utf8.h"
 
 namespace leasehold::daemon {
@@ -60,6 +61,6 @@ std::optional<mcp::Fault> header_mismatch(const Request& request, const mcp::Mes
   return differs(request, "mcp-name", std::string_view(*name));
 }
 
-bool takes_streams(const Request& request) { return request.header("accept").contains("text/event-stream"); }
+bool takes_streams(const Request& request) { return accepts(request.header("accept"), "text/event-stream"); }
 
 }  // namespace leasehold::daemon

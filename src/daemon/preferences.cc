@@ -69,4 +69,20 @@ std::optional<Duration> preferred_wait(std::string_view header) {
   return std::chrono::seconds(std::min(seconds, kDay));
 }
 
+bool accepts(std::string_view header, std::string_view type) {
+  while (!header.empty()) {
+    std::string_view one = take_part(header, ',');
+    if (lower_case(take_part(one, ';')) != type) continue;
+    bool is_ruled_out = false;
+    while (!one.empty()) {
+      std::string_view value = take_part(one, ';');
+      if (lower_case(take_part(value, '=')) != "q") continue;
+      value = trimmed(value);
+      is_ruled_out = value.starts_with('0') && value.find_first_not_of("0.") == std::string_view::npos;
+    }
+    if (!is_ruled_out) return true;
+  }
+  return false;
+}
+
 }  // namespace leasehold::daemon

@@ -29,5 +29,15 @@ TEST(Preferences, AValueMayBeQuoted) {
   EXPECT_EQ(preference("a=b", "c"), std::nullopt);
 }
 
+TEST(Preferences, AStreamIsAcceptedWhereItIsNamedAndNotRuledOut) {
+  const auto takes = [](const char* header) { return accepts(header, "text/event-stream"); };
+  for (const char* header : {"text/event-stream", "TEXT/Event-Stream", "application/json, text/event-stream",
+                             "text/event-stream;q=0.5", "text/event-stream ; charset=utf-8; Q=1.0"})
+    EXPECT_TRUE(takes(header)) << header;
+  for (const char* header : {"", "*/*", "application/json", "application/json, text/event-stream;q=0",
+                             "text/event-stream; q=0.000", "text/event-streams", "a=\"text/event-stream\""})
+    EXPECT_FALSE(takes(header)) << header;
+}
+
 }  // namespace
 }  // namespace leasehold::daemon
