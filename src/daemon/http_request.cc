@@ -31,6 +31,17 @@ Result<std::string> take_authority(std::string& target) {
   return authority;
 }
 
+// W3C Trace Context: version, trace, parent and flags, and in versions to come something behind them.
+bool is_trace(std::string_view text) {
+  constexpr std::string_view kForm = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
+  constexpr std::size_t kMost = 512;
+  if (text.size() < kForm.size() || text.size() > kMost || text.starts_with("ff")) return false;
+  if (text.size() > kForm.size() && (text.starts_with("00") || text[kForm.size()] != '-')) return false;
+  return std::ranges::equal(text.substr(0, kForm.size()), kForm, [](char c, char form) {
+    return form == '-' ? c == '-' : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  });
+}
+
 }  // namespace
 
 Result<Request> read_request(const http::request<http::string_body>& message) {
@@ -57,6 +68,8 @@ Result<Request> read_request(const http::request<http::string_body>& message) {
     // Several lines are one list (RFC 9110, 5.3).
     if (!is_new) known->second.append(", ").append(value);
   }
+  // One that is none is to be passed over.
+  if (!is_trace(request.header("traceparent"))) request.headers.erase("traceparent");
   // It counts instead of Host, and is checked in its place.
   if (!authority->empty()) request.headers["host"] = *std::move(authority);
   request.body = message.body();

@@ -423,6 +423,25 @@ TEST_F(Api, TellsWhatHappensAsItHappens) {
   EXPECT_NE(lost.hear_until("\n\n").find("event: snapshot\n"), std::string::npos);
 }
 
+TEST_F(Api, ATraceparentThatIsNoneIsPassedOver) {
+  serve();
+  const std::string good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  int number = 0;
+  const auto trace = [&](const std::string& header) {
+    const std::string path = "/" + std::to_string(++number);
+    const Reply granted = ask("POST", "/v1/leases", R"({"agent_id":"ann","paths":[")" + path + "\"]}",
+                              "traceparent: " + header + "\r\n");
+    EXPECT_EQ(granted.status, 201) << granted;
+    const auto event = ask("GET", "/v1/history?path=" + path).json().at("events").at(0).as_object();
+    return event.contains("trace") ? std::string(event.at("trace").as_string()) : "";
+  };
+
+  EXPECT_EQ(trace(good), good);
+  for (const std::string& wrong : {std::string("garbage"), "ff" + good.substr(2), good + "-00",
+                                   std::string(5'000, 'a'), "0g" + good.substr(2)})
+    EXPECT_EQ(trace(wrong), "") << wrong;
+}
+
 TEST_F(Api, AClientThatAsksFirstIsToldToGoOn) {
   serve();
   const std::string body = R"({"agent_id":"ann","session_id":"s","paths":["/a"]})";
