@@ -1,6 +1,10 @@
 // Everybody who should not come in, and everything that should not be said.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
 #include "daemon_scene.h"
 
 namespace leasehold {
@@ -31,6 +35,31 @@ class Doors : public DaemonScene {
     return Line(port()).ask(method, target, body, headers);
   }
 };
+
+// By the kernel's table: its timer 02 is that of keep-alive.
+TEST_F(Doors, AConnectionOverTcpIsProbedForMachinesThatVanish) {
+  serve({}, true);
+  Line line(port());
+  ASSERT_EQ(line.ask("GET", "/healthz").status, 200);
+  char local[8] = {};
+  std::snprintf(local, sizeof local, ":%04X", static_cast<unsigned>(port()));
+
+  EXPECT_TRUE(eventually([&] {
+    std::ifstream table("/proc/net/tcp");
+    for (std::string row; std::getline(table, row);) {
+      std::istringstream words(row);
+      std::string number;
+      std::string here;
+      std::string there;
+      std::string state;
+      std::string queues;
+      std::string timer;
+      words >> number >> here >> there >> state >> queues >> timer;
+      if (here.ends_with(local) && state == "01" && timer.starts_with("02:")) return true;
+    }
+    return false;
+  }));
+}
 
 TEST_F(Doors, TcpWithoutTokensDoesNotStart) {
   const Ran ran = as("server", {"serve", "--listen", "127.0.0.1:0"});
