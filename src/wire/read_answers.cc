@@ -275,6 +275,8 @@ Result<Board> board_from(const json::value& value) {
     Board board;
     reader.get("at", board.wall);
     board.now = wire::from_wall(board.wall);
+    // Without them this is no board, and not an empty one.
+    if (!reader.has("leases")) throw wire::Malformed{"leases is missing."};
     reader.get_all("leases", board.rows, read_row);
     return board;
   });

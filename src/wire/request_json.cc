@@ -87,6 +87,7 @@ WantedPath read_wanted(const json::value& value) {
     wanted.path = std::string_view(value.get_string());
     return wanted;
   }
+  if (!value.is_object()) throw wire::Malformed{"paths[] has to be a text, or an object: {\"path\": ...}."};
   const Reader reader(value, "paths[]");
   reader.get("path", wanted.path);
   reader.get("subtree", wanted.subtree);

@@ -127,8 +127,14 @@ TEST(Wire, SaysWhichMemberIsWrong) {
   EXPECT_EQ(message(R"({"mode": "both"})"), "mode has to be one of the words there are for it.");
   EXPECT_EQ(message(R"({"pats": []})"), "\"pats\" is not known here.");
   EXPECT_EQ(message(R"({"paths": [{"path": 1}]})"), "paths[].path has to be a text.");
+  EXPECT_EQ(message(R"({"paths": [5]})"), "paths[] has to be a text, or an object: {\"path\": ...}.");
   EXPECT_EQ(message(R"({"process": {"pid": 1e99}})"),
             "process.pid has to be a whole number within its bounds.");
+}
+
+TEST(Wire, ABoardHasAListOfLeases) {
+  EXPECT_TRUE(board_from(json::parse(R"({"at": "2026-01-01T00:00:00Z", "leases": []})")));
+  EXPECT_FALSE(board_from(json::parse("{}")));
 }
 
 }  // namespace
