@@ -123,6 +123,8 @@ class Connection {
       co_return false;
     }
     const bool goes_on = keep_alive && !server_.is_stopping;
+    // HTTP/1.0 keeps a connection only if both say so.
+    if (goes_on && message.version() < 11) response.headers.emplace_back("Connection", "keep-alive");
     const bool only_head = message.method() == http::verb::head;
     const bool written = co_await write(response, goes_on, only_head);
     co_return written&& goes_on;

@@ -423,6 +423,17 @@ TEST_F(Api, TellsWhatHappensAsItHappens) {
   EXPECT_NE(lost.hear_until("\n\n").find("event: snapshot\n"), std::string::npos);
 }
 
+TEST_F(Api, AClientOfHttp10IsToldThatItsConnectionIsKept) {
+  serve();
+  Line line(socket());
+  for (int i = 0; i < 2; ++i) {
+    line.say("GET /healthz HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n");
+    const Reply kept = line.reply();
+    ASSERT_EQ(kept.status, 200) << kept;
+    EXPECT_EQ(kept.headers.at("connection"), "keep-alive");
+  }
+}
+
 TEST_F(Api, ATraceparentThatIsNoneIsPassedOver) {
   serve();
   const std::string good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
