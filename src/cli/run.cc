@@ -1,6 +1,5 @@
 // A command under leases, as flock(1) runs one under a lock.
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +23,7 @@
 #include "leasehold/keeper.h"
 #include "open/credentials.h"
 #include "run/child_process.h"
+#include "util/nudge.h"
 #include "util/unique.h"
 
 namespace leasehold {
@@ -32,30 +32,23 @@ namespace {
 // Which leases that the command runs under are over, and why if that is known; readable as soon as one is.
 class LostFlag {
  public:
-  LostFlag() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-  LostFlag(const LostFlag&) = delete;
-  LostFlag& operator=(const LostFlag&) = delete;
-  ~LostFlag() { ::close(descriptor_); }
-
   void raise(const LeaseId& lease, const std::string& why) {
     {
       const std::lock_guard lock(mutex_);
       leases_.emplace(lease, why);
     }
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = ::write(descriptor_, &one, sizeof one);
+    nudge_.give();
   }
-  std::map<LeaseId, std::string> leases() const {
-    std::uint64_t count = 0;
-    [[maybe_unused]] const ssize_t drained = ::read(descriptor_, &count, sizeof count);
+  std::map<LeaseId, std::string> leases() {
+    nudge_.take();
     const std::lock_guard lock(mutex_);
     return leases_;
   }
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return nudge_.fd(); }
 
  private:
-  int descriptor_;
-  mutable std::mutex mutex_;  // Guards what follows.
+  Nudge nudge_;
+  std::mutex mutex_;  // Guards what follows.
   std::map<LeaseId, std::string> leases_;
 };
 

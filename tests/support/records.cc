@@ -250,6 +250,7 @@ Notice filled_notice() {
           .received = true,
           .lease_id = lease_id(402),
           .path = "/filled/notice",
+          .subtree = true,
           .token = {403},
           .actor = "actor",
           .reason = "reason",

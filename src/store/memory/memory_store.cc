@@ -285,7 +285,7 @@ class MemoryStore final : public Store {
   Result<std::vector<Defect>> examine(const std::string&, bool) override { return {}; }
 
   Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override {
-    auto bell = open_bell([bells = bells_, ticket](Nudge& nudge) { bells->remove(ticket, nudge); });
+    auto bell = open_bell([bells = bells_, id = ticket](Nudge& nudge) { bells->remove(id, nudge); });
     if (bell) bells_->add(ticket, (*bell)->nudge());
     return bell;
   }

@@ -55,7 +55,8 @@ Result<void> Bells::start() {
 
 Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
   const std::string channel = bell_channel(ticket);
-  auto bell = open_bell([self = shared_from_this(), channel](Nudge& nudge) { self->close(channel, nudge); });
+  auto bell =
+      open_bell([self = shared_from_this(), name = channel](Nudge& nudge) { self->close(name, nudge); });
   if (!bell) return bell;
   std::unique_lock lock(mutex_);
   if (auto started = start(); !started) return fail(started.error());
