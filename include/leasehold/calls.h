@@ -152,6 +152,7 @@ struct TransferRequest {
   Holder to;
   std::string note;
   bool as_operator = false;  // May move other owners' leases.
+  bool attended = false;     // The receiver's turn is open; counts within a session (agent hooks say so).
 };
 
 struct ForceReleaseRequest {

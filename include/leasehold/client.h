@@ -85,8 +85,9 @@ class Client {
   // in the answer. Errors: invalid_argument, invalid_path, invalid_session.
   virtual Result<CheckAnswer> check(const Caller& caller, const std::string& path, Token token) = 0;
 
-  // The owner's turn began or stopped; 30 s after a stop its leases end. Returns how many it concerns.
-  virtual Result<std::size_t> turn_started(const Owner& owner) = 0;
+  // The owner's turn began or stopped; 30 s after a stop its leases end. What hangs on no process yet hangs
+  // on that of whose turn begins. Returns how many it concerns.
+  virtual Result<std::size_t> turn_started(const Holder& holder) = 0;
   virtual Result<std::size_t> turn_stopped(const Owner& owner) = 0;
 
   // The owner is gone for good: gives back all its session has and waits for, and forgets what the gate

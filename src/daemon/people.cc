@@ -119,8 +119,8 @@ Work turn(Exchange& exchange) {
   if (auto done = bind(exchange, *caller); !done) return refuse(done.error());
   return ask(
       exchange,
-      [owner = caller->holder.owner, starts](LeaseManager& manager) {
-        return starts ? manager.turn_started(owner) : manager.turn_stopped(owner);
+      [holder = std::move(caller->holder), starts](LeaseManager& manager) {
+        return starts ? manager.turn_started(holder) : manager.turn_stopped(holder.owner);
       },
       [](std::size_t count) { return json_response(200, {{"count", count}}); });
 }

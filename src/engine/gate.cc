@@ -61,16 +61,22 @@ bool is_named_now(const Lease& lease, const AcquireRequest& request) {
   });
 }
 
+// What was handed over may hang on no process: it is to hang on that of its owner at work.
+bool lacks_process(const Lease& lease, const AcquireRequest& request) {
+  const Holder& caller = request.caller.holder;
+  return request.attended && caller.process && !lease.holder.process && lease.holder.owner == caller.owner;
+}
+
 // Whether writing a file is a reason to write to the store: once in half a term, and when a turn begins.
 bool wants_refresh(const Lease& lease, const AcquireRequest& request, Time now) {
   const bool is_half_over = lease.expires_at != kForever && lease.expires_at - now <= lease.ttl / 2;
   return is_half_over || lease.idle_at || (request.attended && !lease.attended) ||
-         is_named_now(lease, request);
+         lacks_process(lease, request) || is_named_now(lease, request);
 }
 
 void refresh(Ledger& ledger, const AcquireRequest& request, Lease& lease) {
   if (!wants_refresh(lease, request, ledger.now())) return;
-  succeed_process(lease, request, ledger.context());
+  succeed_process(lease, request.caller.holder, request.attended, ledger.context());
   lease.requested |= is_named_now(lease, request);
   lease.attended |= request.attended;
   lease.idle_at.reset();

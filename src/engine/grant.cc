@@ -25,7 +25,7 @@ Lease give_again(Ledger& ledger, const AcquireRequest& request, const WantedPath
   add_missing(lease.pairs, pairs);
   add_missing(lease.paired_with, wanted.paired_with);
   if (lease.rule.empty()) lease.rule = wanted.rule;
-  succeed_process(lease, request, ledger.context());
+  succeed_process(lease, request.caller.holder, request.attended, ledger.context());
   lease.attended |= request.attended;
   const bool was_cut_short = lease.idle_at || awaits_its_owner(lease);
   lease.idle_at.reset();

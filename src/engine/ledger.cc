@@ -265,10 +265,10 @@ void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Bec
                           .drop_at = now() + context_.policy.notice_life});
 }
 
-void succeed_process(Lease& lease, const AcquireRequest& request, const Context& context) {
+void succeed_process(Lease& lease, const Holder& caller, bool attended, const Context& context) {
   const bool is_free =
-      lease.holder.process ? liveness_of(lease.holder.process, context) != Liveness::alive : request.attended;
-  if (is_free) take_process(lease.holder, request.caller.holder);
+      lease.holder.process ? liveness_of(lease.holder.process, context) != Liveness::alive : attended;
+  if (is_free) take_process(lease.holder, caller);
 }
 
 void take_process(Holder& holder, const Holder& caller) {

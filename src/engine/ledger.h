@@ -117,10 +117,10 @@ class Ledger {
 // which process it is changes nothing.
 void take_process(Holder& holder, const Holder& caller);
 
-// The same for a lease that is asked for again. A process that is seen to live keeps it, or the end of
-// another of its owner's would end it; and what hangs on no process goes on to, unless its owner is at work:
-// that is how an agent gets hold of what was handed to it.
-void succeed_process(Lease& lease, const AcquireRequest& request, const Context& context);
+// The same for a lease that is asked for again, or whose owner's turn begins. A process that is seen to live
+// keeps it, or the end of another of its owner's would end it; and what hangs on no process goes on to,
+// unless its owner is at work (`attended`): that is how an agent gets hold of what was handed to it.
+void succeed_process(Lease& lease, const Holder& caller, bool attended, const Context& context);
 
 // Hands over what happened to the owner behind its back, at most once; with `is_meant` only those.
 std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner,

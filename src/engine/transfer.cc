@@ -67,11 +67,17 @@ class Handover {
     moved.status = Status::active;
     moved.created_at = ledger_.now();
     moved.renewal_count = 0;
-    moved.attended = false;
+    moved.attended = goes_on(lease);
     moved.idle_at.reset();
     moved.recalled_at = recall_of(lease);
     ledger_.receive(moved, {request_.caller.holder.owner.agent_id, note()});
     return moved;
+  }
+
+  // Within a session somebody else goes on with the same work, and need not say so.
+  bool goes_on(const Lease& lease) const {
+    const std::string& session = lease.holder.owner.session_id;
+    return request_.attended && !session.empty() && session == request_.to.owner.session_id;
   }
 
   // What is asked back stays asked back, whoever it is handed to; only an operator can mean otherwise.
@@ -97,6 +103,7 @@ class Handover {
     held.ttl = std::max(held.ttl, given.ttl);  // Else the next renewal would shorten it.
     held.expires_at = end_of_term(held, ledger_.now());
     held.requested |= given.requested;
+    if (goes_on(given)) attend(held);
     add_missing(held.pairs, given.pairs);
     add_missing(held.paired_with, given.paired_with);
     if (held.rule.empty()) held.rule = given.rule;
@@ -104,6 +111,11 @@ class Handover {
     ledger_.receive_more(held, std::max(held.mode, given.mode),
                          {request_.caller.holder.owner.agent_id, note()});
     return held;
+  }
+
+  void attend(Lease& held) const {
+    succeed_process(held, request_.to, true, ledger_.context());
+    held.attended = true;
   }
 
   std::string note() const {

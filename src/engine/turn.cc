@@ -27,8 +27,10 @@ Result<std::size_t> change_live_leases(Transaction& transaction, const Context& 
 
 }  // namespace
 
-Result<std::size_t> turn_started(Transaction& transaction, const Context& context, const Owner& owner) {
-  return change_live_leases(transaction, context, owner, [&](Lease& lease) {
+Result<std::size_t> turn_started(Transaction& transaction, const Context& context, const Holder& holder) {
+  if (auto checked = check_holder(holder); !checked) return fail(checked.error());
+  return change_live_leases(transaction, context, holder.owner, [&](Lease& lease) {
+    succeed_process(lease, holder, true, context);
     lease.attended = true;
     lease.last_heartbeat_at = transaction.now();
     if (!lease.idle_at) return;

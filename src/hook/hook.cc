@@ -94,6 +94,10 @@ Owner HookCall::owner() const {
   return owner;
 }
 
+Caller HookCall::caller_in(const OpenWorkspace& workspace) const {
+  return {.holder = {.owner = owner(), .process = workspace.caller_process()}};
+}
+
 // Of remarks. Copilot takes Claude Code's answers for others, but not these.
 HookHost HookCall::dialect() const { return event_->host == HookHost::copilot ? event_->host : host_; }
 
@@ -179,13 +183,20 @@ SeenFiles* HookCall::seen_files() {
   return folder ? &seen_in(*folder) : nullptr;
 }
 
+// As far as is noted: a subagent that runs in the background may outlast its main agent's turn.
+bool HookCall::main_has_stopped() const {
+  const auto& tree = tree_of(project());
+  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  return folder && SeenFiles(*folder, main_owner()).is_stopped();
+}
+
 // An agent may use a tool after its turn stopped, without a new prompt: a hook of its own kept it going, or a
 // task that ended woke it. Then it is active again, and all it has stays.
 void HookCall::go_on() {
   SeenFiles* const seen = seen_files();
   if (seen == nullptr || !seen->is_stopped()) return;
   const auto opened = open(project(), false);
-  if (opened && (*opened)->client()->turn_started(owner())) seen->note_turn(false);
+  if (opened && (*opened)->client()->turn_started(caller_in(**opened).holder)) seen->note_turn(false);
 }
 
 // Each file belongs to the work tree it lies in; what belongs to one is granted together or not at all.
@@ -245,7 +256,7 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   auto wanted = workspace.wanted(*inside, {.pairs = !read, .literal = true});
   if (!wanted) return unchecked(wanted.error(), workspace.root());
   GateRequest request = {.read = read};
-  request.wanted.caller.holder = {.owner = owner(), .process = workspace.caller_process()};
+  request.wanted.caller = caller_in(workspace);
   request.wanted.paths = std::move(*wanted);
   request.wanted.attended = true;
   if (!event_->subagent_id.empty() && !read) {
@@ -304,7 +315,7 @@ HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& se
   seen.note_command_ends();
   if (!trespasses) return told(trespasses);
   if (trespasses->empty()) return {};
-  record(**opened, {.owner = owner(), .process = (*opened)->caller_process()}, *trespasses);
+  record(**opened, caller_in(**opened).holder, *trespasses);
   return remark(dialect(), event_->event_name, aftermath_text(*trespasses));
 }
 
@@ -320,10 +331,11 @@ HookAnswer HookCall::unchecked(const Error& error, const std::string& place) con
 
 // A session that goes on, or whose model forgot what was said before, has what it had; one that is new has
 // nothing, and is told nothing.
-HookAnswer HookCall::tell_what_it_has(Client& client) const {
-  const auto leases = client.leases({.agent_id = main_owner().agent_id, .session_id = event_->session_id});
+HookAnswer HookCall::tell_what_it_has(OpenWorkspace& workspace) const {
+  const std::shared_ptr<Client> client = workspace.client();
+  const auto leases = client->leases({.agent_id = main_owner().agent_id, .session_id = event_->session_id});
   if (!leases || leases->empty()) return told(leases);
-  const auto active = client.turn_started(main_owner());
+  const auto active = client->turn_started({.owner = main_owner(), .process = workspace.caller_process()});
   constexpr std::size_t kShown = 5;
   constexpr std::size_t kNameMax = 50;
   std::string names;
@@ -377,14 +389,14 @@ HookAnswer HookCall::tell() {
 
 HookAnswer HookCall::tell(OpenWorkspace& workspace) const {
   const std::shared_ptr<Client> client = workspace.client();
-  const Caller caller = {.holder = {.owner = owner(), .process = workspace.caller_process()}};
+  const Caller caller = caller_in(workspace);
   switch (event_->moment) {
     case HookMoment::turn_started:
-      return told(client->turn_started(caller.holder.owner));
+      return told(client->turn_started(caller.holder));
     case HookMoment::turn_stopped:
       return told(client->turn_stopped(caller.holder.owner));
     case HookMoment::session_started:
-      return tell_what_it_has(*client);
+      return tell_what_it_has(workspace);
     case HookMoment::turn_failed:
       return give_back_by_name(*client, caller);
     case HookMoment::session_ended:
@@ -396,8 +408,11 @@ HookAnswer HookCall::tell(OpenWorkspace& workspace) const {
       Holder main = caller.holder;
       main.owner = main_owner();
       if (event_->subagent_id.empty()) return {};
-      return told(client->transfer(
-          {.caller = caller, .which = {.all = true}, .to = main, .note = note_of_stop(owner())}));
+      return told(client->transfer({.caller = caller,
+                                    .which = {.all = true},
+                                    .to = main,
+                                    .note = note_of_stop(owner()),
+                                    .attended = !main_has_stopped()}));
     }
     default:
       return {};

@@ -35,6 +35,8 @@ class HookCall {
   HookHost dialect() const;
   Owner main_owner() const;
   Owner owner() const;
+  Caller caller_in(const OpenWorkspace& workspace) const;
+  bool main_has_stopped() const;
   HookAnswer decide();
   HookAnswer at_the_gate();
   HookAnswer gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes);
@@ -48,7 +50,7 @@ class HookCall {
   HookAnswer tell();
   HookAnswer tell(OpenWorkspace& workspace) const;
   void note_tree(const std::string& root);
-  HookAnswer tell_what_it_has(Client& client) const;
+  HookAnswer tell_what_it_has(OpenWorkspace& workspace) const;
   SeenFiles* seen_files();
   SeenFiles& seen_in(const std::string& folder);
   const Result<Workspace>& tree_of(const std::string& place) const;

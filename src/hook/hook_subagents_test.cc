@@ -57,6 +57,20 @@ TEST_F(HookTest, SubagentsAreOwnersOfTheirOwn) {
   EXPECT_EQ(holders("/a"), "claude-code@s1 ") << "what it had is the main agent's now";
 }
 
+TEST_F(HookTest, WhatASubagentLeftIsAttendedIfItsMainAgentIsAtWork) {
+  const auto is_attended = [&](const std::string& key) {
+    return open()->client()->leases({.paths = {key}})->front().attended;
+  };
+  ASSERT_EQ(edit("s1", "a", "sub1"), "");
+  ASSERT_EQ(tell("s1", "SubagentStop", "sub1"), "");
+  EXPECT_TRUE(is_attended("/a"));
+
+  ASSERT_EQ(edit("s1", "b", "sub2"), "");
+  ASSERT_EQ(tell("s1", "Stop"), "");
+  ASSERT_EQ(tell("s1", "SubagentStop", "sub2"), "");
+  EXPECT_FALSE(is_attended("/b")) << "its turn stopped before";
+}
+
 TEST_F(HookTest, ASubagentThatGoesOnHasItsFilesAgain) {
   write("src/foo.ts", "");
   write("tests/foo.test.ts", "");

@@ -140,8 +140,8 @@ class RemoteClient final : public HttpClient {
                              check_answer_from);
   }
 
-  Result<std::size_t> turn_started(const Owner& owner) override { return turn(owner, "started"); }
-  Result<std::size_t> turn_stopped(const Owner& owner) override { return turn(owner, "stopped"); }
+  Result<std::size_t> turn_started(const Holder& holder) override { return turn(holder, "started"); }
+  Result<std::size_t> turn_stopped(const Owner& owner) override { return turn({.owner = owner}, "stopped"); }
 
   Result<Outcomes> end_session(const Caller& caller) override {
     const std::string& id = caller.holder.owner.session_id;
@@ -370,9 +370,11 @@ class RemoteClient final : public HttpClient {
     return read<Outcomes>(ask("POST", path, {}, body), outcomes_from);
   }
 
-  Result<std::size_t> turn(const Owner& owner, std::string_view state) {
-    const auto reply = ask("POST", "/v1/agents/" + encoded(owner.agent_id) + "/turn", {},
-                           {{"session_id", owner.session_id}, {"state", state}});
+  Result<std::size_t> turn(const Holder& holder, std::string_view state) {
+    json::object body = request_json(Caller{.holder = holder});
+    body["state"] = state;
+    const auto reply =
+        ask("POST", "/v1/agents/" + encoded(holder.owner.agent_id) + "/turn", {}, std::move(body));
     if (!reply) return fail(reply.error());
     const json::object* document = reply->document.if_object();
     const json::value* count = document == nullptr ? nullptr : document->if_contains("count");

@@ -194,10 +194,10 @@ Result<CheckAnswer> LeaseManager::check(const Caller& caller, const std::string&
   return answer;
 }
 
-Result<std::size_t> LeaseManager::turn_started(const Owner& owner) {
-  return change<std::size_t>({.workspace = workspace_, .owners = {owner}}, nullptr,
+Result<std::size_t> LeaseManager::turn_started(const Holder& holder) {
+  return change<std::size_t>({.workspace = workspace_, .owners = {holder.owner}}, nullptr,
                              [&](Transaction& transaction, const Context& context) {
-                               return leasehold::turn_started(transaction, context, owner);
+                               return leasehold::turn_started(transaction, context, holder);
                              });
 }
 

@@ -73,7 +73,7 @@ class LeaseManager final : public Client {
   Result<Outcomes> end_session(const Caller& caller) override;
   Result<SessionPaths> session_paths(const std::string& session_id) override;
 
-  Result<std::size_t> turn_started(const Owner& owner) override;
+  Result<std::size_t> turn_started(const Holder& holder) override;
   Result<std::size_t> turn_stopped(const Owner& owner) override;
 
   Result<Lease> lease(const LeaseId& id) override;

@@ -50,8 +50,8 @@ class PreferringClient final : public Client {
   Result<CheckAnswer> check(const Caller& caller, const std::string& path, Token token) override {
     return ask([&](Client& client) { return client.check(caller, path, token); });
   }
-  Result<std::size_t> turn_started(const Owner& owner) override {
-    return ask([&](Client& client) { return client.turn_started(owner); });
+  Result<std::size_t> turn_started(const Holder& holder) override {
+    return ask([&](Client& client) { return client.turn_started(holder); });
   }
   Result<std::size_t> turn_stopped(const Owner& owner) override {
     return ask([&](Client& client) { return client.turn_stopped(owner); });

@@ -193,6 +193,7 @@ json::object request_json(const TransferRequest& request) {
   object["to"] = std::move(to);
   put(object, "note", request.note);
   put(object, "as_operator", request.as_operator);
+  put(object, "attended", request.attended);
   return object;
 }
 
@@ -271,6 +272,7 @@ Result<TransferRequest> transfer_request_from(const json::value& value) {
     }
     reader.get("note", request.note);
     reader.get("as_operator", request.as_operator);
+    reader.get("attended", request.attended);
     return request;
   });
 }

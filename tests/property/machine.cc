@@ -144,7 +144,8 @@ std::string Machine::apply(const Operation& operation, const Named& named, const
     case Verb::transfer:
     case Verb::transfer_all: {
       const Selection& which = operation.verb == Verb::transfer ? here : all;
-      return text(manager_.transfer({self, which, caller(operation.other, model).holder, "", false}),
+      return text(manager_.transfer(
+                      {self, which, caller(operation.other, model).holder, "", false, operation.attended}),
                   operation.agent);
     }
     case Verb::force:
@@ -158,7 +159,7 @@ std::string Machine::apply(const Operation& operation, const Named& named, const
       return answer->current ? "current" : code_name(answer->error->code);
     }
     case Verb::turn_started:
-      return manager_.turn_started(self.holder.owner) ? "" : "failed";
+      return manager_.turn_started(self.holder) ? "" : "failed";
     case Verb::turn_stopped:
       return manager_.turn_stopped(self.holder.owner) ? "" : "failed";
   }

@@ -111,6 +111,7 @@ class Model {
   std::string transfer(const Operation& operation, bool all);
   std::string force(const Operation& operation, bool recall);
   std::string check(const Operation& operation);
+  void attend(ModelLease& lease);
   void turn(int agent, bool started);
 
   ModelLease& lease_at(int id) { return leases_[static_cast<std::size_t>(id)]; }

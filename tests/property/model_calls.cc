@@ -126,6 +126,9 @@ std::string Model::transfer(const Operation& operation, bool all) {
       if (overlap(kept.place, given.place) && (kept.exclusive || given.exclusive)) return "busy";
     }
   }
+  // These two are of one session.
+  const auto is_of_session = [](int agent) { return agent == 1 || agent == kWithoutProcess; };
+  const bool goes_on = operation.attended && is_of_session(operation.agent) && is_of_session(operation.other);
   int token = 0;
   for (const int id : chosen) {
     const ModelLease lease = lease_at(id);
@@ -141,6 +144,7 @@ std::string Model::transfer(const Operation& operation, bool all) {
       held->until = end_of_term(*held);
       held->token = token;
       held->exclusive |= lease.exclusive;
+      if (goes_on) attend(*held);
       continue;
     }
     leases_.push_back({.id = static_cast<int>(leases_.size()),
@@ -154,6 +158,7 @@ std::string Model::transfer(const Operation& operation, bool all) {
                        .until = std::min(now_ + lease.ttl, recalled),
                        .heard = now_,
                        .renewals_max = lease.renewals_max,
+                       .attended = goes_on,
                        .recalled = lease.recalled});
   }
   settle();
@@ -199,14 +204,20 @@ std::string Model::check(const Operation& operation) {
   return former != nullptr ? "lost" : "not_found";
 }
 
+void Model::attend(ModelLease& lease) {
+  lease.attended = true;
+  if (const int process = processes_.at(lease.agent); process != 0) lease.process = process;
+}
+
 void Model::turn(int agent, bool started) {
   for (ModelLease& lease : leases_) {
     if (lease.state != State::held || lease.agent != agent) continue;
-    lease.attended = started;
     if (started) {
+      attend(lease);
       lease.heard = now_;
       if (lease.idle) wake(lease);
     } else {
+      lease.attended = false;
       lease.idle = lease.idle.value_or(now_ + kIdleGrace);
       lease.until = std::max(lease.until, *lease.idle);
     }

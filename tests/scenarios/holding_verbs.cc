@@ -35,7 +35,8 @@ std::optional<Answer> transfer(World& world, const Arguments& arguments) {
                                             .which = selection_of(world, arguments),
                                             .to = world.caller(arguments.text("to")).holder,
                                             .note = arguments.text("note"),
-                                            .as_operator = arguments.has("as-operator")}),
+                                            .as_operator = arguments.has("as-operator"),
+                                            .attended = arguments.has("attended")}),
                    world);
 }
 
@@ -62,7 +63,7 @@ std::optional<Answer> notices(World& world, const Arguments& arguments) {
 }
 
 std::optional<Answer> turn_start(World& world, const Arguments& arguments) {
-  const auto leases = world.client().turn_started(world.caller(arguments.first).holder.owner);
+  const auto leases = world.client().turn_started(world.caller(arguments.first).holder);
   if (!leases) return answer_of(leases.error());
   return Answer{.head = {"started", {{"leases", std::to_string(*leases)}}}};
 }
@@ -108,7 +109,8 @@ std::vector<Verb> holding_verbs() {
       {"release", "OWNER [PATH...] [all] [id=LEASE] [pr=ID] [session=ID] [agent=ID] [token=TOKEN]", release},
       {"downgrade", "OWNER [PATH...] [all] [id=LEASE] [token=TOKEN]", downgrade},
       {"transfer",
-       "OWNER [PATH...] [all] [id=LEASE] [pr=ID] [session=ID] [agent=ID] to=OWNER [note=TEXT] [as-operator]",
+       "OWNER [PATH...] [all] [id=LEASE] [pr=ID] [session=ID] [agent=ID] to=OWNER [note=TEXT] [as-operator] "
+       "[attended]",
        transfer},
       {"check", "OWNER PATH... token=TOKEN", check},
       {"notices", "OWNER", notices},

@@ -189,8 +189,8 @@ void Client::turn() {
   turn_open_ = !turn_open_;
   call<Result<std::size_t>>(
       turn_open_ ? "starts a turn" : "stops its turn", {.kind = Call::Kind::turn},
-      [this, started = turn_open_] {
-        if (started) return world_.service().turn_started(role_.owner);
+      [this, holder = caller_.holder, started = turn_open_] {
+        if (started) return world_.service().turn_started(holder);
         world_.beliefs.cut({role_.owner, {}, world_.now(), world_.now() + world_.policy.idle_grace});
         return world_.service().turn_stopped(role_.owner);
       },
