@@ -48,9 +48,18 @@ struct Contention {
   bool operator==(const Contention&) const = default;
 };
 
+// What becomes of notices at the gate.
+enum class Telling {
+  told,  // The caller is told, once.
+  kept,  // It cannot pass them on: the answer shows them, and the next one has them again. A denial for
+         // something lost tells of it all the same.
+  only,  // It asks for nothing else: the request has no paths, and the answer is Allowed.
+};
+
 struct GateRequest {
   AcquireRequest wanted;  // With pairs. `wait` must not be set: the gate does not queue.
   bool read = false;      // Only to be read: refused while another owner holds it exclusively.
+  Telling telling = Telling::told;
 };
 
 struct Allowed {
@@ -97,5 +106,6 @@ struct InstructRequest {
 
 std::string_view word(ContentionState);
 std::string_view word(Instruction);
+std::string_view word(Telling);
 
 }  // namespace leasehold

@@ -19,7 +19,7 @@ Moment moment_of(Call& call, const Lease& lease) {
 }  // namespace
 
 void tell(const Output& out, const std::vector<Notice>& notices) {
-  for (const Notice& notice : notices) out.note(notice_text(notice));
+  for (const Notice& notice : notices) out.note(notice_text(notice, wall_now()));
 }
 
 Result<int> answer(Call& call, const AcquireRequest& request, AcquireAnswer answer) {

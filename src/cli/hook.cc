@@ -96,7 +96,8 @@ const Command kHook = {
     .description =
         "Reads one event of the host on standard input and answers in its own dialect. Before a write it "
         "asks "
-        "the gate: allowed is silence, denied tells the model who has the file and what to do instead. The "
+        "the gate: allowed is silence, or what was handed over or is asked back meanwhile; denied tells the "
+        "model who has the file and what to do instead. The "
         "end of "
         "a turn, a subagent or a session moves or ends leases. In a folder that is not managed everything "
         "goes on. "

@@ -65,11 +65,6 @@ std::string alive_text(const BoardRow& row, const Output& out) {
 
 }  // namespace
 
-std::string scope_text(const std::string& path, bool subtree) {
-  if (!subtree) return in_sentence(path);
-  return path == "/" ? "/**" : in_sentence(path) + "/**";
-}
-
 std::string span_text(std::chrono::nanoseconds span) {
   const auto rounded = std::chrono::duration_cast<Duration>(span);
   if (rounded < 1s) return duration_text(rounded);
@@ -98,16 +93,6 @@ std::string outcome_text(const Outcome& outcome, std::string_view done, std::str
   const std::string path =
       outcome.lease ? scope_text(outcome.lease->path, outcome.lease->subtree) : in_sentence(outcome.path);
   return fmt::format("{}  {}\n", out.painted(Paint::bold, path), outcome.already ? already : done);
-}
-
-std::string notice_text(const Notice& notice) {
-  const std::string what = scope_text(notice.path, notice.subtree);
-  std::string text = fmt::format("{} {} {}", what, notice.received ? "comes from" : "was taken from you by",
-                                 in_sentence(notice.actor.empty() ? "nobody" : notice.actor));
-  if (!notice.received && notice.actor.empty())
-    text = fmt::format("{} is not yours any more ({})", what, word(notice.cause));
-  if (!notice.reason.empty()) text += fmt::format(": {}", in_quotes(notice.reason));
-  return text + ".";
 }
 
 std::string table_text(std::span<const std::string_view> titles,

@@ -17,6 +17,7 @@
 #include "cli/progress.h"
 #include "cli/render_text.h"
 #include "cli/run_marks.h"
+#include "cli/when.h"
 #include "env/machine.h"
 #include "env/processes.h"
 #include "hook/aftermath.h"
@@ -142,7 +143,8 @@ void tell_how(Call& call, Client& client, const std::vector<Lease>& lost,
                                        .path = end->path,
                                        .subtree = end->subtree,
                                        .actor = end->actor,
-                                       .reason = end->reason}));
+                                       .reason = end->reason},
+                                      wall_now()));
     } else if (const auto why = reasons.find(lease.id); why != reasons.end() && !why->second.empty()) {
       call.out().complain(why->second);
     }

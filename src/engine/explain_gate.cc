@@ -72,9 +72,9 @@ std::string explain_unreadable(std::span<const Blocked> blocked, Time now) {
 }
 
 std::string explain_loss(const Notice& notice, Time now) {
-  std::string text =
-      fmt::format("Not written: your lease on {}{} ended {} ago: {}", in_sentence(notice.path),
-                  notice.subtree ? " and all below" : "", ago(notice.at, now), describe(notice.cause));
+  std::string text = fmt::format("Not written: your lease on {}{} ended {} ago: {}", in_sentence(notice.path),
+                                 notice.subtree ? " and all below" : "", ago(std::min(notice.at, now), now),
+                                 describe(notice.cause));
   if (!notice.actor.empty()) text += fmt::format(" (by {})", in_sentence(notice.actor));
   if (!notice.reason.empty() && notice.reason != describe(notice.cause)) {
     text += fmt::format(", reason: {}", in_quotes(notice.reason));

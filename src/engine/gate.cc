@@ -1,6 +1,7 @@
 #include "engine/gate.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "engine/contention.h"
@@ -13,6 +14,7 @@
 #include "engine/records_at.h"
 #include "engine/validate.h"
 #include "model/mode.h"
+#include "model/notice_text.h"
 #include "model/scope.h"
 #include "util/unique.h"
 
@@ -20,6 +22,12 @@ namespace leasehold {
 namespace {
 
 Result<CheckedRequest> check(const GateRequest& request, const Policy& policy) {
+  if (request.telling == Telling::only) {
+    if (!request.wanted.paths.empty())
+      return fail(Code::invalid_argument, "Who only wants to be told what there is names no path.");
+    if (auto checked = check_holder(request.wanted.caller.holder); !checked) return fail(checked.error());
+    return CheckedRequest{.request = request.wanted};
+  }
   if (request.wanted.wait) {
     return fail(Code::invalid_argument,
                 "The gate does not queue. To wait for a file, use lease acquire --wait.");
@@ -101,15 +109,30 @@ GateAnswer read(View& view, const Context& context, AcquireRequest request) {
 }
 
 // Whether a notice tells of a lease that is gone and covered `wanted`.
-bool concerns(const Notice& notice, const WantedPath& wanted) {
-  return !notice.received && covers(notice.scope(), wanted.scope());
+bool concerns(const Notice& notice, const WantedPath& wanted, Time now) {
+  return is_loss(notice, now) && covers(notice.scope(), wanted.scope());
 }
 
 // A loss that this request has nothing to do with is kept for the write it matters to.
-bool is_loss_elsewhere(const AcquireRequest& request, const Notice& notice) {
-  return !notice.received && std::ranges::none_of(request.paths, [&](const WantedPath& wanted) {
-    return concerns(notice, wanted);
+bool is_loss_elsewhere(const AcquireRequest& request, const Notice& notice, Time now) {
+  return is_loss(notice, now) && std::ranges::none_of(request.paths, [&](const WantedPath& wanted) {
+           return concerns(notice, wanted, now);
+         });
+}
+
+// What the caller is told now. Whoever cannot pass it on is shown it, but for losses: they may deny.
+std::vector<Notice> tell(Transaction& transaction, const GateRequest& asked, const AcquireRequest& request) {
+  const Time now = transaction.now();
+  const Owner& owner = request.caller.holder.owner;
+  const bool keeps = asked.telling == Telling::kept;
+  std::vector<Notice> told = take_notices(transaction, owner, [&](const Notice& notice) {
+    return !is_loss_elsewhere(request, notice, now) && (!keeps || is_loss(notice, now));
   });
+  if (!keeps) return told;
+  std::ranges::move(
+      show_notices(transaction, owner, [&](const Notice& notice) { return !is_loss(notice, now); }),
+      std::back_inserter(told));
+  return told;
 }
 
 // Somebody else has had the path, or a subtree above it, since. The wall clock may have been set in between:
@@ -137,7 +160,7 @@ bool took_ground(View& view, const Context& context, const AcquireRequest& reque
                          notice.cause == EndCause::recalled;
   for (std::size_t i = 0; i < request.paths.size(); ++i) {
     const WantedPath& wanted = request.paths[i];
-    if (found.places[i].held || !concerns(notice, wanted)) continue;
+    if (found.places[i].held || !concerns(notice, wanted, view.now())) continue;
     if (was_taken || changed_hands(view, context, request, notice, wanted.path)) return true;
   }
   return false;
@@ -176,8 +199,11 @@ Result<std::optional<GateAnswer>> gate_at_a_glance(View& view, const Context& co
   if (!checked) return fail(checked.error());
   const AcquireRequest& request = checked->request;
   if (asked.read) return read(view, context, request);
-  const auto is_to_be_told = [&](const Notice& notice) { return !is_loss_elsewhere(request, notice); };
+  const auto is_to_be_told = [&](const Notice& notice) {
+    return !is_loss_elsewhere(request, notice, view.now());
+  };
   if (std::ranges::any_of(view.notices(request.caller.holder.owner), is_to_be_told)) return std::nullopt;
+  if (asked.telling == Telling::only) return answer(view, Allowed{});
   std::optional<std::vector<Lease>> own = own_cover(view, context, request);
   if (!own || is_abandoned(view, request)) return std::nullopt;
   const auto has_more_to_do = [&](const Lease& lease) { return wants_refresh(lease, request, view.now()); };
@@ -192,12 +218,13 @@ Result<GateAnswer> gate(Transaction& transaction, const Context& context, const 
   AcquireRequest request = checked->request;
   if (asked.read) return read(transaction, context, request);
 
+  if (asked.telling == Telling::only)
+    return answer(transaction, Allowed{}, tell(transaction, asked, request));
+
   Ledger ledger(transaction, context);
   Survey found = survey_and_record(ledger, request);
   if (leave_out_pairs(transaction, request, found)) found = survey(transaction, context, request);
-  std::vector<Notice> notices =
-      take_notices(transaction, request.caller.holder.owner,
-                   [&](const Notice& notice) { return !is_loss_elsewhere(request, notice); });
+  std::vector<Notice> notices = tell(transaction, asked, request);
   if (auto denied = deny_for_loss(transaction, context, request, found, notices)) {
     // It tells of one. The others are told by the writes after this one.
     bool is_told = false;

@@ -244,12 +244,16 @@ void Ledger::append(Event event) {
   if (context_.policy.keep_history) transaction_.append(std::move(event));
 }
 
+// When it was over: somebody may look only long after that. What is asked back will be.
+Time Ledger::moment_of(const Lease& lease, EndCause cause) const {
+  if (cause == EndCause::recalled && lease.recalled_at) return *lease.recalled_at;
+  if (cause == EndCause::expired) return std::min(lease.expires_at, now());
+  if (cause == EndCause::idle && lease.idle_at) return std::min(*lease.idle_at, now());
+  return now();
+}
+
 void Ledger::notify(const Lease& lease, EndCause cause, bool received, const Because& because) {
-  // Somebody may look only long after its time was up.
-  const Time over = cause == EndCause::expired                 ? lease.expires_at
-                    : cause == EndCause::idle && lease.idle_at ? *lease.idle_at
-                                                               : now();
-  const Time at = std::min(over, now());
+  const Time at = moment_of(lease, cause);
   transaction_.put(Notice{.id = make_uuid(context_.random, transaction_.wall()),
                           .owner = lease.holder.owner,
                           .cause = cause,
@@ -277,15 +281,40 @@ void take_process(Holder& holder, const Holder& caller) {
   holder.host = caller.host;
 }
 
+namespace {
+
+// Those that are worth telling, in the order they are told.
+std::vector<Notice> in_order(std::vector<Notice> notices, Time now) {
+  std::erase_if(notices, [&](const Notice& notice) { return notice.drop_at <= now; });
+  // What happened at one moment has no order of its own; by path it reads the same each time. Of a recall,
+  // who asked stands before that it came to an end, which is no news then.
+  std::ranges::sort(notices, {}, [](const Notice& notice) {
+    return std::tuple(notice.at, notice.path, notice.lease_id, notice.actor.empty());
+  });
+  const auto is_same_recall = [](const Notice& one, const Notice& next) {
+    return one.lease_id == next.lease_id && one.cause == EndCause::recalled && next.cause == one.cause &&
+           next.actor.empty();
+  };
+  const auto repeated = std::ranges::unique(notices, is_same_recall);
+  notices.erase(repeated.begin(), repeated.end());
+  return notices;
+}
+
+}  // namespace
+
+std::vector<Notice> show_notices(View& view, const Owner& owner,
+                                 const std::function<bool(const Notice&)>& is_meant) {
+  std::vector<Notice> notices = view.notices(owner);
+  if (is_meant) std::erase_if(notices, [&](const Notice& notice) { return !is_meant(notice); });
+  return in_order(std::move(notices), view.now());
+}
+
 std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner,
                                  const std::function<bool(const Notice&)>& is_meant) {
   std::vector<Notice> notices = transaction.notices(owner);
   if (is_meant) std::erase_if(notices, [&](const Notice& notice) { return !is_meant(notice); });
   for (const Notice& notice : notices) transaction.erase(notice);
-  std::erase_if(notices, [&](const Notice& notice) { return notice.drop_at <= transaction.now(); });
-  // What happened at one moment has no order of its own; by path it reads the same each time.
-  std::ranges::sort(notices, {}, [](const Notice& notice) { return std::tie(notice.at, notice.path); });
-  return notices;
+  return in_order(std::move(notices), transaction.now());
 }
 
 }  // namespace leasehold

@@ -103,6 +103,7 @@ class Ledger {
   Event event_of(const Lease& lease, EventType type) const;
   void write(Lease& lease, EventType type, std::optional<Status> before, const Because& because);
   void append(Event event);
+  Time moment_of(const Lease& lease, EndCause cause) const;
   void notify(const Lease& lease, EndCause cause, bool received, const Because& because);
 
   Transaction& transaction_;
@@ -122,7 +123,11 @@ void take_process(Holder& holder, const Holder& caller);
 // unless its owner is at work (`attended`): that is how an agent gets hold of what was handed to it.
 void succeed_process(Lease& lease, const Holder& caller, bool attended, const Context& context);
 
-// Hands over what happened to the owner behind its back, at most once; with `is_meant` only those.
+// What happened to the owner behind its back; with `is_meant` only those. It stays to be told.
+std::vector<Notice> show_notices(View& view, const Owner& owner,
+                                 const std::function<bool(const Notice&)>& is_meant = {});
+
+// Hands it over, at most once.
 std::vector<Notice> take_notices(Transaction& transaction, const Owner& owner,
                                  const std::function<bool(const Notice&)>& is_meant = {});
 

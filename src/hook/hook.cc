@@ -7,6 +7,7 @@
 
 #include "hook/aftermath.h"
 #include "hook/asked_paths.h"
+#include "hook/news.h"
 #include "hook/reason.h"
 #include "hook/resumed.h"
 #include "hook/stale.h"
@@ -100,6 +101,11 @@ Caller HookCall::caller_in(const OpenWorkspace& workspace) const {
 
 // Of remarks. Copilot takes Claude Code's answers for others, but not these.
 HookHost HookCall::dialect() const { return event_->host == HookHost::copilot ? event_->host : host_; }
+
+// Some run the hooks that others were given: then the answer has to suit both.
+bool HookCall::can_tell_now() const {
+  return can_tell(host_, event_->moment) && can_tell(event_->host, event_->moment);
+}
 
 std::string HookCall::absolute(const std::string& path) const {
   return path.starts_with('/') ? path : cwd_ + '/' + path;
@@ -230,9 +236,27 @@ HookAnswer HookCall::at_the_gate() {
     if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) return denied;
     note_tree(root);
   }
-  if (event_->command.empty()) return {};
-  if (SeenFiles* const seen = seen_files()) seen->note_command_begins();
-  return {};
+  if (!event_->command.empty()) {
+    if (SeenFiles* const seen = seen_files()) seen->note_command_begins();
+  }
+  return news_.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, news_);
+}
+
+// A refusal has room for what else there is to tell.
+HookAnswer HookCall::deny(std::string reason) const {
+  if (!news_.empty()) reason += "\n" + news_;
+  return denial(host_, event_->event_name, reason);
+}
+
+// What its owner is to be told, at a moment when nothing is asked.
+std::string HookCall::take_news(OpenWorkspace& workspace) {
+  if (!can_tell_now()) return {};
+  GateRequest request = {.telling = Telling::only};
+  request.wanted.caller = caller_in(workspace);
+  const auto answer = workspace.client()->gate(request);
+  if (!answer) return {};
+  if (SeenFiles* const seen = seen_files()) seen->note_untold(false);
+  return news(*answer);
 }
 
 // Where it has leases besides the tree it works in. Its session may end in another tree than that of a
@@ -264,21 +288,29 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
     take_back(workspace, request.wanted.caller.holder, main_owner(), request.wanted.paths,
               tree ? SeenFiles::folder_of(*tree) : std::nullopt);
   }
+  request.telling = can_tell_now() ? Telling::told : Telling::kept;
   const auto decided = workspace.client()->gate(request);
   if (!decided) return unchecked(decided.error(), workspace.root());
+  if (const std::string text = news(*decided); !text.empty()) {
+    if (request.telling == Telling::told) {
+      news_ += (news_.empty() ? "" : " ") + text;
+    } else if (SeenFiles* const seen = seen_files()) {
+      seen->note_untold(true);
+    }
+  }
   const auto* denied = std::get_if<Denied>(&decided->decision);
   if (denied == nullptr && !read) {
     std::vector<std::string> paths;  // What was asked for stands before its pairs.
     for (std::size_t i = 0; i < inside->size(); ++i)
       paths.push_back(join(workspace.root(), request.wanted.paths[i].path.substr(1)));
-    if (const auto why = change_since_seen(workspace, paths)) return denial(host_, event_->event_name, *why);
+    if (const auto why = change_since_seen(workspace, paths)) return deny(*why);
   }
   if (denied == nullptr) return {};
   std::string reason = short_reason(*decided, *denied, owner());
   // Paths are those of the tree they lie in.
   if (const auto& tree = tree_of(cwd_); !tree || tree->root != workspace.root())
     reason = fmt::format("In {}: {}", short_name(workspace.root(), kRootShown), reason);
-  return denial(host_, event_->event_name, shortened(reason, kReasonMost));
+  return deny(std::string(shortened(reason, kReasonMost)));
 }
 
 // The lease is the owner's by then, so that it can read the file again in peace.
@@ -305,7 +337,16 @@ HookAnswer HookCall::after() {
     const std::string file = resolved(absolute(path));
     if (below(file, tree->root)) seen.note(file);
   }
-  return event_->moment == HookMoment::after_command ? after_command(*folder, seen) : HookAnswer{};
+  return event_->moment == HookMoment::after_command ? after_command(*folder, seen) : tell_late(seen);
+}
+
+// What there was no place for before the tool ran.
+HookAnswer HookCall::tell_late(SeenFiles& seen) {
+  if (!seen.is_untold() || !can_tell_now()) return {};
+  const auto opened = open(project(), false);
+  if (!opened) return {};
+  const std::string text = take_news(**opened);
+  return text.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, text);
 }
 
 HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& seen) {
@@ -314,9 +355,12 @@ HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& se
   const auto trespasses = find_trespasses(**opened, seen_folder, seen, owner());
   seen.note_command_ends();
   if (!trespasses) return told(trespasses);
-  if (trespasses->empty()) return {};
-  record(**opened, caller_in(**opened).holder, *trespasses);
-  return remark(dialect(), event_->event_name, aftermath_text(*trespasses));
+  std::string text = take_news(**opened);
+  if (!trespasses->empty()) {
+    record(**opened, caller_in(**opened).holder, *trespasses);
+    text = aftermath_text(*trespasses) + (text.empty() ? "" : "\n" + text);
+  }
+  return text.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, text);
 }
 
 HookAnswer HookCall::unchecked(const Error& error, const std::string& place) const {
@@ -331,7 +375,7 @@ HookAnswer HookCall::unchecked(const Error& error, const std::string& place) con
 
 // A session that goes on, or whose model forgot what was said before, has what it had; one that is new has
 // nothing, and is told nothing.
-HookAnswer HookCall::tell_what_it_has(OpenWorkspace& workspace) const {
+HookAnswer HookCall::tell_what_it_has(OpenWorkspace& workspace) {
   const std::shared_ptr<Client> client = workspace.client();
   const auto leases = client->leases({.agent_id = main_owner().agent_id, .session_id = event_->session_id});
   if (!leases || leases->empty()) return told(leases);
@@ -341,10 +385,12 @@ HookAnswer HookCall::tell_what_it_has(OpenWorkspace& workspace) const {
   std::string names;
   for (std::size_t i = 0; i < std::min(kShown, leases->size()); ++i)
     names += fmt::format("{}{}", i == 0 ? "" : ", ", short_path((*leases)[i].path, kNameMax));
+  const std::string text = take_news(workspace);
   if (leases->size() > kShown) names += fmt::format(" and {} more (lease ls)", leases->size() - kShown);
   HookAnswer answer =
       remark(event_->host, event_->event_name,
-             fmt::format("This session holds {}. What it does not need any more: lease release PATH", names));
+             fmt::format("This session holds {}. What it does not need any more: lease release PATH{}{}",
+                         names, text.empty() ? "" : "\n", text));
   answer.problem = told(active).problem;
   return answer;
 }
@@ -376,7 +422,7 @@ HookAnswer HookCall::tell() {
   for (const std::string& place : places) {
     const auto opened = open(place, false);
     if (!opened && opened.error().code == Code::not_found) continue;
-    HookAnswer one = opened ? tell(**opened) : told(opened);
+    HookAnswer one = opened ? tell(**opened, place == cwd_) : told(opened);
     if (one.problem.empty()) one.problem = std::move(answer.problem);
     if (place == cwd_) {
       answer = std::move(one);
@@ -387,16 +433,21 @@ HookAnswer HookCall::tell() {
   return answer;
 }
 
-HookAnswer HookCall::tell(OpenWorkspace& workspace) const {
+// Of what is to be told, one tree has room.
+HookAnswer HookCall::tell(OpenWorkspace& workspace, bool has_room) {
   const std::shared_ptr<Client> client = workspace.client();
   const Caller caller = caller_in(workspace);
   switch (event_->moment) {
-    case HookMoment::turn_started:
-      return told(client->turn_started(caller.holder));
+    case HookMoment::turn_started: {
+      HookAnswer answer = told(client->turn_started(caller.holder));
+      const std::string text = has_room ? take_news(workspace) : "";
+      if (!text.empty()) answer.output = remark(dialect(), event_->event_name, text).output;
+      return answer;
+    }
     case HookMoment::turn_stopped:
       return told(client->turn_stopped(caller.holder.owner));
     case HookMoment::session_started:
-      return tell_what_it_has(workspace);
+      return has_room ? tell_what_it_has(workspace) : told(client->turn_started(caller.holder));
     case HookMoment::turn_failed:
       return give_back_by_name(*client, caller);
     case HookMoment::session_ended:

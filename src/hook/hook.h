@@ -33,6 +33,7 @@ class HookCall {
 
  private:
   HookHost dialect() const;
+  bool can_tell_now() const;
   Owner main_owner() const;
   Owner owner() const;
   Caller caller_in(const OpenWorkspace& workspace) const;
@@ -40,17 +41,20 @@ class HookCall {
   HookAnswer decide();
   HookAnswer at_the_gate();
   HookAnswer gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes);
+  HookAnswer deny(std::string reason) const;
+  std::string take_news(OpenWorkspace& workspace);
   HookAnswer not_understood(const Error& error) const;
   std::vector<shell::Write> writes() const;
   std::optional<std::string> change_since_seen(OpenWorkspace& workspace,
                                                const std::vector<std::string>& paths);
   HookAnswer after();
   HookAnswer after_command(const std::string& seen_folder, SeenFiles& seen);
+  HookAnswer tell_late(SeenFiles& seen);
   const std::string& project() const;
   HookAnswer tell();
-  HookAnswer tell(OpenWorkspace& workspace) const;
+  HookAnswer tell(OpenWorkspace& workspace, bool has_room);
   void note_tree(const std::string& root);
-  HookAnswer tell_what_it_has(OpenWorkspace& workspace) const;
+  HookAnswer tell_what_it_has(OpenWorkspace& workspace);
   SeenFiles* seen_files();
   SeenFiles& seen_in(const std::string& folder);
   const Result<Workspace>& tree_of(const std::string& place) const;
@@ -71,6 +75,7 @@ class HookCall {
   // Each is looked for once: looking takes some twenty calls of the kernel.
   mutable std::map<std::string, Result<Workspace>> trees_;  // By place.
   std::map<std::string, SeenFiles> seen_;                   // By folder.
+  std::string news_;                                        // To be told along with the answer.
 };
 
 }  // namespace leasehold

@@ -52,6 +52,29 @@ HookAnswer allowance(HookHost host, HookMoment moment) {
   return {.output = R"({"permission":"allow"})"};
 }
 
+bool can_tell(HookHost host, HookMoment moment) {
+  const bool is_after = moment == HookMoment::after_write || moment == HookMoment::after_read ||
+                        moment == HookMoment::after_command;
+  const bool is_start = moment == HookMoment::turn_started || moment == HookMoment::session_started;
+  switch (host) {
+    case HookHost::claude_code:
+    case HookHost::codex:
+    case HookHost::cline:
+      return is_gated(moment) || is_after || is_start;
+    case HookHost::gemini:
+      return is_after || is_start;
+    case HookHost::copilot:
+      return is_after || moment == HookMoment::session_started;
+    case HookHost::cursor:
+    case HookHost::opencode:
+      return is_after;
+    // It shows what hooks print to its user, not to the model.
+    case HookHost::windsurf:
+      return false;
+  }
+  return false;
+}
+
 HookAnswer remark(HookHost host, std::string_view event_name, std::string_view text) {
   switch (host) {
     case HookHost::cursor:

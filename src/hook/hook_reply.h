@@ -24,7 +24,10 @@ HookAnswer denial(HookHost host, std::string_view event_name, std::string_view r
 // Lets it go on: silence, where the host takes that for an answer.
 HookAnswer allowance(HookHost host, HookMoment moment);
 
-// Tells the model something about the tool call that was just made.
+// Whether the model can be told something at this moment, be it allowed what it is about to do.
+bool can_tell(HookHost host, HookMoment moment);
+
+// Tells the model something, at a moment when it can be told.
 HookAnswer remark(HookHost host, std::string_view event_name, std::string_view text);
 
 }  // namespace leasehold

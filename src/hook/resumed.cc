@@ -40,7 +40,7 @@ void take_back(OpenWorkspace& workspace, const Holder& subagent, const Owner& ma
   }
   if (left.ids.empty()) return;
   // Neither of the two does it, so that the main agent is told and nobody's notices are taken along.
-  const Owner hook = {"lease-hook", main.session_id};
+  const Owner hook = {std::string(kHookAgent), main.session_id};
   [[maybe_unused]] const auto moved =
       client.transfer({.caller = {.holder = {.owner = hook}, .whole_session = true},
                        .which = std::move(left),

@@ -10,6 +10,9 @@
 
 namespace leasehold {
 
+// Who hands files to and fro within a session, as hooks report who goes on.
+inline constexpr std::string_view kHookAgent = "lease-hook";
+
 // What history says of the leases that a subagent leaves to its main agent.
 std::string note_of_stop(const Owner& subagent);
 

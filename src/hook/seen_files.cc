@@ -36,6 +36,8 @@ constexpr char kCommandEnds = 'e';
 constexpr char kElsewhere = 'o';
 constexpr char kStops = 'h';
 constexpr char kGoesOn = 'g';
+constexpr char kUntold = 'n';
+constexpr char kTold = 't';
 
 std::string content_of(const std::string& path, const FileState& state) {
   if (!state.is_there() || state.size > kHashedMax) return {};
@@ -143,6 +145,8 @@ void SeenFiles::take(char kind, const std::string& path, const SeenFile& seen) {
     }
   } else if (kind == kStops || kind == kGoesOn) {
     is_stopped_ = kind == kStops;
+  } else if (kind == kUntold || kind == kTold) {
+    is_untold_ = kind == kUntold;
   } else if (kind == kElsewhere) {
     elsewhere_.insert(path);
   } else if (kind == kWriteBegins) {
@@ -202,6 +206,10 @@ void SeenFiles::note_turn(bool stopped) {
   if (stopped != is_stopped_) append(stopped ? kStops : kGoesOn, {}, {file_clock_now()});
 }
 
+void SeenFiles::note_untold(bool untold) {
+  if (untold != is_untold_) append(untold ? kUntold : kTold, {}, {file_clock_now()});
+}
+
 void SeenFiles::append(char kind, const std::string& path, const SeenFile& seen) {
   if (path.contains('\n')) return;
   take(kind, path, seen);
@@ -223,6 +231,7 @@ void SeenFiles::write_anew() const {
   for (int i = 0; i < commands_; ++i) text += line_of(kCommandBegins, {}, {*command_began_});
   for (const std::string& root : elsewhere_) text += line_of(kElsewhere, root, {file_clock_now()});
   if (is_stopped_) text += line_of(kStops, {}, {file_clock_now()});
+  if (is_untold_) text += line_of(kUntold, {}, {file_clock_now()});
   // Too many files for this: it begins anew.
   if (text.size() > kBytesMax / 2) text.clear();
   const std::string next = fmt::format("{}.{}", file_, ::getpid());

@@ -70,6 +70,10 @@ class SeenFiles {
   bool is_stopped() const { return is_stopped_; }
   void note_turn(bool stopped);
 
+  // Whether there is something it was not told, because its host has no place for it before a tool runs.
+  bool is_untold() const { return is_untold_; }
+  void note_untold(bool untold);
+
   // The owner is gone. Takes along what owners left behind who did not say so.
   void forget() const;
 
@@ -88,6 +92,7 @@ class SeenFiles {
   int commands_ = 0;
   std::set<std::string> elsewhere_;
   bool is_stopped_ = false;
+  bool is_untold_ = false;
 };
 
 }  // namespace leasehold

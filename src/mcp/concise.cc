@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/notice_text.h"
 #include "util/rfc3339.h"
 
 namespace leasehold::mcp {
@@ -93,6 +94,26 @@ json::object concise_row(const BoardRow& row, const Board& board) {
   return result;
 }
 
+// A notice in the words that people and other hooks are told it.
+std::string message_of(const json::object& notice) {
+  const auto text = [&](std::string_view name) -> std::string {
+    const json::value* const value = notice.if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+  };
+  const auto flag = [&](std::string_view name) {
+    const json::value* const value = notice.if_contains(name);
+    return value != nullptr && value->is_bool() && value->get_bool();
+  };
+  return notice_text({.cause = from_word<EndCause>(text("cause")).value_or(EndCause::none),
+                      .received = flag("received"),
+                      .path = text("path"),
+                      .subtree = flag("subtree"),
+                      .actor = text("actor"),
+                      .reason = text("reason"),
+                      .wall = parse_rfc3339(text("at")).value_or(WallTime())},
+                     std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()));
+}
+
 }  // namespace
 
 json::object concise_board(const Board& board) {
@@ -105,9 +126,12 @@ json::object concise_board(const Board& board) {
 json::object concise(json::object document) {
   for (auto& member : document) shorten(member.value());
   for (const std::string_view name : {"at_ms", "retry_at_ms", "group_id"}) document.erase(name);
-  const json::array* const notices =
-      document.contains("notices") ? document.at("notices").if_array() : nullptr;
-  if (notices != nullptr && notices->empty()) document.erase("notices");
+  json::array* const notices = document.contains("notices") ? document.at("notices").if_array() : nullptr;
+  if (notices == nullptr) return document;
+  for (json::value& notice : *notices) {
+    if (json::object* const one = notice.if_object()) (*one)["message"] = message_of(*one);
+  }
+  if (notices->empty()) document.erase("notices");
   return document;
 }
 

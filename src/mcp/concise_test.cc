@@ -43,5 +43,18 @@ TEST(Concise, ABoardIsWhatIsLeftOfTheWholeOne) {
   EXPECT_EQ(json::serialize(concise_board({})), json::serialize(concise(board_json({}))));
 }
 
+TEST(Concise, SaysANoticeInWords) {
+  const json::object told = concise({{"notices",
+                                      {{{"cause", "recalled"},
+                                        {"received", false},
+                                        {"path", "/src/a.ts"},
+                                        {"actor", "olga"},
+                                        {"reason", "need"},
+                                        {"at", "2999-01-01T00:00:00Z"}}}}});
+
+  const std::string message(told.at("notices").at(0).at("message").as_string());
+  EXPECT_TRUE(message.starts_with("/src/a.ts is asked back by olga: \"need\". It ends in ")) << message;
+}
+
 }  // namespace
 }  // namespace leasehold::mcp

@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 12> kEvents = {"queued",     "acquired", 
 constexpr std::array<std::string_view, 3> kLiveness = {"alive", "dead", "unknown"};
 constexpr std::array<std::string_view, 3> kContentionStates = {"scheduled", "halted", "abandoned"};
 constexpr std::array<std::string_view, 4> kInstructions = {"retry", "force", "transfer", "abandon"};
+constexpr std::array<std::string_view, 3> kTellings = {"told", "kept", "only"};
 
 static_assert(kModes.size() == static_cast<std::size_t>(Mode::exclusive) + 1);
 static_assert(kStatuses.size() == static_cast<std::size_t>(Status::failed) + 1);
@@ -25,6 +26,7 @@ static_assert(kCauses.size() == static_cast<std::size_t>(EndCause::merged) + 1);
 static_assert(kEvents.size() == static_cast<std::size_t>(EventType::instructed) + 1);
 static_assert(kLiveness.size() == static_cast<std::size_t>(Liveness::unknown) + 1);
 static_assert(kContentionStates.size() == static_cast<std::size_t>(ContentionState::abandoned) + 1);
+static_assert(kTellings.size() == static_cast<std::size_t>(Telling::only) + 1);
 static_assert(kInstructions.size() == static_cast<std::size_t>(Instruction::abandon) + 1);
 
 template <class Enum>
@@ -44,6 +46,7 @@ std::string_view word(EventType value) { return kEvents[static_cast<std::size_t>
 std::string_view word(Liveness value) { return kLiveness[static_cast<std::size_t>(value)]; }
 std::string_view word(ContentionState value) { return kContentionStates[static_cast<std::size_t>(value)]; }
 std::string_view word(Instruction value) { return kInstructions[static_cast<std::size_t>(value)]; }
+std::string_view word(Telling value) { return kTellings[static_cast<std::size_t>(value)]; }
 
 template <>
 std::optional<Mode> from_word(std::string_view word) {
@@ -72,6 +75,10 @@ std::optional<ContentionState> from_word(std::string_view word) {
 template <>
 std::optional<Instruction> from_word(std::string_view word) {
   return find<Instruction>(kInstructions, word);
+}
+template <>
+std::optional<Telling> from_word(std::string_view word) {
+  return find<Telling>(kTellings, word);
 }
 
 }  // namespace leasehold

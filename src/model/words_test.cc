@@ -33,6 +33,7 @@ TEST(Words, LeadBackToTheirValues) {
   expect_round_trip(Liveness::unknown);
   expect_round_trip(ContentionState::abandoned);
   expect_round_trip(Instruction::abandon);
+  expect_round_trip(Telling::kept);
 }
 
 // They are in the stores and in scripts.

@@ -167,6 +167,7 @@ json::object request_json(const AcquireRequest& request) {
 json::object request_json(const GateRequest& request) {
   json::object object = request_json(request.wanted);
   put(object, "read", request.read);
+  if (request.telling != Telling::told) object["telling"] = word(request.telling);
   return object;
 }
 
@@ -241,6 +242,7 @@ Result<GateRequest> gate_request_from(const json::value& value) {
     GateRequest request;
     request.wanted = read_acquire(reader);
     reader.get("read", request.read);
+    reader.get_word("telling", request.telling);
     return request;
   });
 }

@@ -184,6 +184,7 @@ void Machine::catch_up() {
 void Machine::hear(int agent, const std::vector<Notice>& notices) {
   told_last_ = agent;
   for (const Notice& notice : notices) {
+    if (notice.cause == EndCause::recalled && notice.actor.empty()) continue;  // As in the model.
     notices_[agent].insert(
         fmt::format("{} {}", notice.received ? "received" : word(notice.cause), notice.path));
   }

@@ -141,7 +141,8 @@ void Model::end(ModelLease& lease, EndCause cause) {
   take_from(lease);
   lease.state = State::over;
   lease.cause = cause;
-  if (cause != EndCause::released)
+  // Whether the end of a recall is news depends on who heard of the recall before; scenarios have that.
+  if (cause != EndCause::released && cause != EndCause::recalled)
     notices_[lease.agent].insert(fmt::format("{} {}", word(cause), lease.place.path));
 }
 

@@ -26,11 +26,23 @@ Answer answer_of(const Denied& denied, World& world) {
 }
 
 std::optional<Answer> gate(World& world, const Arguments& arguments) {
-  const auto result =
-      world.client().gate({.wanted = request_of(world, arguments), .read = arguments.has("read")});
+  const auto result = world.client().gate({.wanted = request_of(world, arguments),
+                                           .read = arguments.has("read"),
+                                           .telling = arguments.has("kept") ? Telling::kept : Telling::told});
   if (!result) return scenario::answer_of(result.error());
   Answer answer =
       std::visit([&](const auto& decision) { return answer_of(decision, world); }, result->decision);
+  add_notices(answer, result->notices);
+  return answer;
+}
+
+// What the gate tells whoever asks it for nothing.
+std::optional<Answer> news(World& world, const Arguments& arguments) {
+  GateRequest request = {.telling = Telling::only};
+  request.wanted.caller = world.caller(arguments.first);
+  const auto result = world.client().gate(request);
+  if (!result) return scenario::answer_of(result.error());
+  Answer answer = {.head = {"told", {}}};
   add_notices(answer, result->notices);
   return answer;
 }
@@ -80,7 +92,8 @@ std::optional<Answer> end_session(World& world, const Arguments& arguments) {
 
 std::vector<Verb> gate_verbs() {
   return {
-      {"gate", "OWNER PATH... [read] [attended] [wait] [ttl=TIME] [reason=TEXT]", gate},
+      {"gate", "OWNER PATH... [read] [attended] [kept] [wait] [ttl=TIME] [reason=TEXT]", gate},
+      {"news", "OWNER", news},
       {"blockers", "", blockers},
       {"instruct", "NAME PATH... of=OWNER do=WORD [reason=TEXT]", instruct},
       {"end-session", "OWNER", end_session},
