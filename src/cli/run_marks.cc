@@ -12,19 +12,10 @@
 #include <filesystem>
 
 #include "util/descriptor.h"
+#include "util/marks_folder.h"
 
 namespace leasehold {
 namespace {
-
-// Empty: there is none that only this user can write to.
-std::string folder_of_marks() {
-  const std::string folder = fmt::format("/tmp/leasehold-{}", ::geteuid());
-  ::mkdir(folder.c_str(), S_IRWXU);
-  struct stat found{};
-  const bool is_ours = ::lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
-                       found.st_uid == ::geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  return is_ours ? folder : "";
-}
 
 // Removes the marks that killed processes left. One that was just made may not be locked yet.
 void remove_leftovers(const std::string& folder) {
@@ -41,7 +32,7 @@ void remove_leftovers(const std::string& folder) {
 }  // namespace
 
 RunMarks::RunMarks(std::span<const Lease> leases, std::span<const LeaseId> brought) {
-  const std::string folder = folder_of_marks();
+  const std::string folder = marks_folder();
   if (!folder.empty()) remove_leftovers(folder);
   for (const Lease& lease : leases) {
     const bool is_new = std::ranges::find(brought, lease.id) != brought.end();

@@ -10,6 +10,7 @@
 #include "hook/news.h"
 #include "hook/reason.h"
 #include "hook/resumed.h"
+#include "hook/session_keeper.h"
 #include "hook/stale.h"
 #include "open/open_found.h"
 #include "shell/disk_folder.h"
@@ -300,6 +301,7 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   }
   const auto* denied = std::get_if<Denied>(&decided->decision);
   if (denied == nullptr && !read) {
+    keep(workspace, std::get<Allowed>(decided->decision).granted);
     std::vector<std::string> paths;  // What was asked for stands before its pairs.
     for (std::size_t i = 0; i < inside->size(); ++i)
       paths.push_back(join(workspace.root(), request.wanted.paths[i].path.substr(1)));
@@ -311,6 +313,12 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   if (const auto& tree = tree_of(cwd_); !tree || tree->root != workspace.root())
     reason = fmt::format("In {}: {}", short_name(workspace.root(), kRootShown), reason);
   return deny(std::string(shortened(reason, kReasonMost)));
+}
+
+// Where nobody sees that its agent is there. Without a process nobody could tell when to stop.
+void HookCall::keep(const OpenWorkspace& workspace, bool granted) const {
+  if (event_->session_id.empty() || !needs_keeper(workspace, granted)) return;
+  if (const auto agent = workspace.caller_process()) ensure_keeper(workspace, event_->session_id, *agent);
 }
 
 // The lease is the owner's by then, so that it can read the file again in peace.
@@ -380,6 +388,7 @@ HookAnswer HookCall::tell_what_it_has(OpenWorkspace& workspace) {
   const auto leases = client->leases({.agent_id = main_owner().agent_id, .session_id = event_->session_id});
   if (!leases || leases->empty()) return told(leases);
   const auto active = client->turn_started({.owner = main_owner(), .process = workspace.caller_process()});
+  keep(workspace, false);
   constexpr std::size_t kShown = 5;
   constexpr std::size_t kNameMax = 50;
   std::string names;
@@ -439,7 +448,9 @@ HookAnswer HookCall::tell(OpenWorkspace& workspace, bool has_room) {
   const Caller caller = caller_in(workspace);
   switch (event_->moment) {
     case HookMoment::turn_started: {
-      HookAnswer answer = told(client->turn_started(caller.holder));
+      const auto active = client->turn_started(caller.holder);
+      if (active && *active > 0) keep(workspace, false);
+      HookAnswer answer = told(active);
       const std::string text = has_room ? take_news(workspace) : "";
       if (!text.empty()) answer.output = remark(dialect(), event_->event_name, text).output;
       return answer;
@@ -454,6 +465,7 @@ HookAnswer HookCall::tell(OpenWorkspace& workspace, bool has_room) {
       // A subagent's own session, which is one of many in that of its main agent.
       if (!event_->subagent_id.empty())
         return told(client->release({.caller = caller, .which = {.all = true}}));
+      end_keeper(workspace, event_->session_id);
       return told(client->end_session(caller));
     case HookMoment::subagent_stopped: {
       Holder main = caller.holder;

@@ -41,6 +41,7 @@ class HookCall {
   HookAnswer decide();
   HookAnswer at_the_gate();
   HookAnswer gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes);
+  void keep(const OpenWorkspace& workspace, bool granted) const;
   HookAnswer deny(std::string reason) const;
   std::string take_news(OpenWorkspace& workspace);
   HookAnswer not_understood(const Error& error) const;

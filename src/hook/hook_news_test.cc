@@ -1,6 +1,7 @@
 // What happened to an agent's leases behind its back, told at the next moment its host has a place for it.
 #include <gtest/gtest.h>
 
+#include "hook/session_keeper.h"
 #include "hook/staged_agents.h"
 
 namespace leasehold {
@@ -120,6 +121,8 @@ TEST_F(HookNews, WhoHasNoPlaceForItAtAllLosesNothing) {
 
   EXPECT_EQ(untold({"windsurf", "s1"}), 1U);
 }
+
+TEST_F(HookNews, NobodyIsKeptOnAStoreThatSeesItsAgents) { EXPECT_FALSE(needs_keeper(*open(), true)); }
 
 }  // namespace
 }  // namespace leasehold
