@@ -86,9 +86,10 @@ class Client {
   virtual Result<CheckAnswer> check(const Caller& caller, const std::string& path, Token token) = 0;
 
   // The owner's turn began or stopped; 30 s after a stop its leases end. What hangs on no process yet hangs
-  // on that of whose turn begins. Returns how many it concerns.
+  // on that of whose turn begins; what another live process holds is none of this. Returns how many it
+  // concerns.
   virtual Result<std::size_t> turn_started(const Holder& holder) = 0;
-  virtual Result<std::size_t> turn_stopped(const Owner& owner) = 0;
+  virtual Result<std::size_t> turn_stopped(const Holder& holder) = 0;
 
   // The owner is gone for good: gives back all its session has and waits for, and forgets what the gate
   // remembers of it. Outcomes and errors are release()'s.

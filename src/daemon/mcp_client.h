@@ -56,7 +56,7 @@ class McpClient final : public Client {
   Result<Outcomes> force_release(const ForceReleaseRequest&) override { return no_tool(); }
   Result<CheckAnswer> check(const Caller&, const std::string&, Token) override { return no_tool(); }
   Result<std::size_t> turn_started(const Holder&) override { return no_tool(); }
-  Result<std::size_t> turn_stopped(const Owner&) override { return no_tool(); }
+  Result<std::size_t> turn_stopped(const Holder&) override { return no_tool(); }
   Result<Outcomes> end_session(const Caller&) override { return no_tool(); }
   Result<SessionPaths> session_paths(const std::string&) override { return no_tool(); }
   Result<Blockers> blockers() override { return no_tool(); }

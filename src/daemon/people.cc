@@ -120,7 +120,7 @@ Work turn(Exchange& exchange) {
   return ask(
       exchange,
       [holder = std::move(caller->holder), starts](LeaseManager& manager) {
-        return starts ? manager.turn_started(holder) : manager.turn_stopped(holder.owner);
+        return starts ? manager.turn_started(holder) : manager.turn_stopped(holder);
       },
       [](std::size_t count) { return json_response(200, {{"count", count}}); });
 }

@@ -1,5 +1,5 @@
 // An agent's turns: while one is open, being seen alive is enough to keep its leases; when it stops,
-// they end soon.
+// they end soon. What another live process of its owner holds (lease run) is no matter of its turns.
 #pragma once
 
 #include "engine/context.h"
@@ -15,6 +15,6 @@ namespace leasehold {
 Result<std::size_t> turn_started(Transaction& transaction, const Context& context, const Holder& holder);
 
 // The owner's turn is over: its leases end after `idle_grace`, unless it starts again.
-Result<std::size_t> turn_stopped(Transaction& transaction, const Context& context, const Owner& owner);
+Result<std::size_t> turn_stopped(Transaction& transaction, const Context& context, const Holder& holder);
 
 }  // namespace leasehold

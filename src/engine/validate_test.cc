@@ -307,7 +307,7 @@ TEST_F(BadCall, ComesFromNobody) {
   expect_refused("poll", manager.poll(caller(nobody), group_id(1)), Code::invalid_argument);
   expect_refused("cancel", manager.cancel(caller(nobody), group_id(1)), Code::invalid_argument);
   expect_refused("turn", manager.turn_started({.owner = nobody}), Code::invalid_argument);
-  expect_refused("turn", manager.turn_stopped({"ann", "no session"}), Code::invalid_session);
+  expect_refused("turn", manager.turn_stopped({.owner = {"ann", "no session"}}), Code::invalid_session);
 }
 
 TEST(Recall, InAllEternityIsAVeryLongTime) {

@@ -456,7 +456,7 @@ HookAnswer HookCall::tell(OpenWorkspace& workspace, bool has_room) {
       return answer;
     }
     case HookMoment::turn_stopped:
-      return told(client->turn_stopped(caller.holder.owner));
+      return told(client->turn_stopped(caller.holder));
     case HookMoment::session_started:
       return has_room ? tell_what_it_has(workspace) : told(client->turn_started(caller.holder));
     case HookMoment::turn_failed:

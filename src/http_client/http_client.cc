@@ -141,7 +141,7 @@ class RemoteClient final : public HttpClient {
   }
 
   Result<std::size_t> turn_started(const Holder& holder) override { return turn(holder, "started"); }
-  Result<std::size_t> turn_stopped(const Owner& owner) override { return turn({.owner = owner}, "stopped"); }
+  Result<std::size_t> turn_stopped(const Holder& holder) override { return turn(holder, "stopped"); }
 
   Result<Outcomes> end_session(const Caller& caller) override {
     const std::string& id = caller.holder.owner.session_id;

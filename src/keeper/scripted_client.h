@@ -170,7 +170,7 @@ class ScriptedClient final : public Client {
   Result<Outcomes> end_session(const Caller&) override { return unexpected(); }
   Result<SessionPaths> session_paths(const std::string&) override { return unexpected(); }
   Result<std::size_t> turn_started(const Holder&) override { return unexpected(); }
-  Result<std::size_t> turn_stopped(const Owner&) override { return unexpected(); }
+  Result<std::size_t> turn_stopped(const Holder&) override { return unexpected(); }
   Result<Board> board(const Listing&) override { return unexpected(); }
   Result<std::vector<Event>> history(const HistoryQuery&) override { return unexpected(); }
   Result<std::vector<Event>> events(std::uint64_t, Duration, int) override { return unexpected(); }

@@ -201,10 +201,10 @@ Result<std::size_t> LeaseManager::turn_started(const Holder& holder) {
                              });
 }
 
-Result<std::size_t> LeaseManager::turn_stopped(const Owner& owner) {
-  return change<std::size_t>({.workspace = workspace_, .owners = {owner}}, nullptr,
+Result<std::size_t> LeaseManager::turn_stopped(const Holder& holder) {
+  return change<std::size_t>({.workspace = workspace_, .owners = {holder.owner}}, nullptr,
                              [&](Transaction& transaction, const Context& context) {
-                               return leasehold::turn_stopped(transaction, context, owner);
+                               return leasehold::turn_stopped(transaction, context, holder);
                              });
 }
 

@@ -74,7 +74,7 @@ class LeaseManager final : public Client {
   Result<SessionPaths> session_paths(const std::string& session_id) override;
 
   Result<std::size_t> turn_started(const Holder& holder) override;
-  Result<std::size_t> turn_stopped(const Owner& owner) override;
+  Result<std::size_t> turn_stopped(const Holder& holder) override;
 
   Result<Lease> lease(const LeaseId& id) override;
   Result<Board> board(const Listing& listing = {}) override;

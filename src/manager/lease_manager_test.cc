@@ -419,7 +419,7 @@ TEST(Liveness, IsLookedAtOnceInACallHoweverOftenItRuns) {
   EXPECT_EQ(probe.looks, 1);
   EXPECT_TRUE(manager.board());
   EXPECT_TRUE(manager.check(caller(bob()), "/a", as<Granted>(first)->leases.front().token)->current);
-  EXPECT_TRUE(manager.turn_stopped(ann()));
+  EXPECT_TRUE(manager.turn_stopped({.owner = ann()}));
   EXPECT_TRUE(manager.sweep(true));
   EXPECT_EQ(probe.looks, 5) << "each call looks for itself";
 

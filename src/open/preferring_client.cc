@@ -53,8 +53,8 @@ class PreferringClient final : public Client {
   Result<std::size_t> turn_started(const Holder& holder) override {
     return ask([&](Client& client) { return client.turn_started(holder); });
   }
-  Result<std::size_t> turn_stopped(const Owner& owner) override {
-    return ask([&](Client& client) { return client.turn_stopped(owner); });
+  Result<std::size_t> turn_stopped(const Holder& holder) override {
+    return ask([&](Client& client) { return client.turn_stopped(holder); });
   }
   Result<Outcomes> end_session(const Caller& caller) override {
     return ask([&](Client& client) { return client.end_session(caller); });

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "scene.h"
 
 namespace leasehold {
@@ -47,6 +49,20 @@ TEST_F(Ending, AnAgentThatStoppedKeepsItsLeasesForTheGraceOnly) {
   EXPECT_EQ(happens("s1", "Stop"), "");
   EXPECT_TRUE(eventually([&] { return as("x", {"ls"}).out.empty(); }));
   EXPECT_EQ(write("s2"), "");
+}
+
+TEST_F(Ending, WhatACommandInTheBackgroundHoldsOutlastsTheTurn) {
+  StartedLease run = started("claude-code", {"run", "port:4000", "--", "sh", "-c",
+                                             "touch ready; while ! test -e out; do sleep 0.01; done"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/ready"); }));
+  ASSERT_EQ(write("s-claude-code"), "");
+  EXPECT_EQ(happens("s-claude-code", "UserPromptSubmit"), "");
+
+  EXPECT_EQ(happens("s-claude-code", "Stop"), "");
+
+  EXPECT_TRUE(eventually([&] { return as("x", {"ls"}).out == "port:4000\texclusive\tclaude-code\n"; }));
+  add("out");
+  EXPECT_EQ(run.wait().exit, 0);
 }
 
 TEST_F(Ending, AnAgentThatGoesOnInTimeKeepsThem) {

@@ -161,7 +161,7 @@ std::string Machine::apply(const Operation& operation, const Named& named, const
     case Verb::turn_started:
       return manager_.turn_started(self.holder) ? "" : "failed";
     case Verb::turn_stopped:
-      return manager_.turn_stopped(self.holder.owner) ? "" : "failed";
+      return manager_.turn_stopped(self.holder) ? "" : "failed";
   }
   return "";
 }

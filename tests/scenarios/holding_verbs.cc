@@ -69,7 +69,7 @@ std::optional<Answer> turn_start(World& world, const Arguments& arguments) {
 }
 
 std::optional<Answer> turn_stop(World& world, const Arguments& arguments) {
-  const auto leases = world.client().turn_stopped(world.caller(arguments.first).holder.owner);
+  const auto leases = world.client().turn_stopped(world.caller(arguments.first).holder);
   if (!leases) return answer_of(leases.error());
   return Answer{.head = {"stopped", {{"leases", std::to_string(*leases)}}}};
 }

@@ -192,7 +192,7 @@ void Client::turn() {
       [this, holder = caller_.holder, started = turn_open_] {
         if (started) return world_.service().turn_started(holder);
         world_.beliefs.cut({role_.owner, {}, world_.now(), world_.now() + world_.policy.idle_grace});
-        return world_.service().turn_stopped(role_.owner);
+        return world_.service().turn_stopped(holder);
       },
       [](const Result<std::size_t>&, Time) {});
 }

@@ -33,7 +33,7 @@ class Service {
   virtual Result<Contention> instruct(const InstructRequest& request) { return manager_.instruct(request); }
   virtual Result<Outcomes> end_session(const Caller& caller) { return manager_.end_session(caller); }
   virtual Result<std::size_t> turn_started(const Holder& holder) { return manager_.turn_started(holder); }
-  virtual Result<std::size_t> turn_stopped(const Owner& owner) { return manager_.turn_stopped(owner); }
+  virtual Result<std::size_t> turn_stopped(const Holder& holder) { return manager_.turn_stopped(holder); }
   virtual Result<Swept> sweep(bool dead_owners) { return manager_.sweep(dead_owners); }
   virtual Result<std::size_t> forget(Duration history_life) { return manager_.forget(history_life); }
 
