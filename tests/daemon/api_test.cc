@@ -493,7 +493,7 @@ TEST_F(Api, ALfsPageOfNothingIsAWholeOne) {
   for (const char* lock : {R"({"path":"a"})", R"({"path":"b"})"})
     ASSERT_EQ(ask("POST", "/lfs/w/locks", lock).status, 201);
 
-  EXPECT_EQ(ask("GET", "/lfs/w/locks?limit=1").json().at("next_cursor"), "1");
+  EXPECT_TRUE(ask("GET", "/lfs/w/locks?limit=1").json().at("next_cursor").as_string().starts_with("/a|"));
   const Reply all = ask("GET", "/lfs/w/locks?limit=0");
   EXPECT_EQ(all.json().at("locks").as_array().size(), 2U) << all;
   EXPECT_FALSE(all.json().contains("next_cursor")) << all;

@@ -38,7 +38,7 @@ class Doors : public DaemonScene {
 
 // By the kernel's table: its timer 02 is that of keep-alive.
 TEST_F(Doors, AConnectionOverTcpIsProbedForMachinesThatVanish) {
-  serve({}, true);
+  serve({"--open-to-loopback"}, true);
   Line line(port());
   ASSERT_EQ(line.ask("GET", "/healthz").status, 200);
   char local[8] = {};
