@@ -10,6 +10,7 @@
 #include <charconv>
 #include <climits>
 #include <ctime>
+#include <map>
 
 #include "env/proc_liveness.h"
 #include "env/system_random.h"
@@ -80,25 +81,40 @@ class SessionKeeper {
       if (row.live && row.lease.status == Status::active) held.push_back(row.lease);
     }
     holds_nothing_ = held.empty();
-    Selection kept;
+    std::vector<Lease> kept;
     Duration left = Duration::max();
     shortest_ = Duration::max();
     for (const Lease& lease : held) {
       // What nobody attends ends with its time, as everywhere; so does what is idle or asked back.
       if (!lease.attended || lease.idle_at || lease.recalled_at || lease.expires_at == kForever) continue;
-      kept.ids.push_back(lease.id);
+      kept.push_back(lease);
       shortest_ = std::min(shortest_, lease.ttl);
       left = std::min(
           left, std::chrono::duration_cast<Duration>(lease.expires_at - board->now) - lease.ttl * 3 / 5);
     }
-    keeps_something_ = !kept.ids.empty() && !is_silent();
+    keeps_something_ = !kept.empty() && !is_silent();
     misses_ = 0;
     if (!keeps_something_) return kIdlePause;
     if (left > kShortestPause) return left;
-    // One line of history for all, where all are kept.
-    if (kept.ids.size() == held.size()) kept = {.all = true};
-    if (!client_->renew({.caller = caller(), .which = std::move(kept)})) return missed();
+    if (!renew(kept, kept.size() == held.size())) return missed();
     return std::chrono::duration_cast<Duration>(renew_after(shortest_, random_));
+  }
+
+  // One line of history for all, where all are kept. A server may know the agent by its credential: then it
+  // is renewed for in its own name.
+  bool renew(const std::vector<Lease>& kept, bool are_all) {
+    Selection which;
+    std::map<Owner, Selection> by_owner;
+    for (const Lease& lease : kept) {
+      which.ids.push_back(lease.id);
+      by_owner[lease.holder.owner].ids.push_back(lease.id);
+    }
+    if (are_all) which = {.all = true};
+    const auto renewed = client_->renew({.caller = caller(), .which = std::move(which)});
+    if (renewed || renewed.error().code != Code::not_owner) return renewed.has_value();
+    return std::ranges::all_of(by_owner, [&](const auto& its) {
+      return client_->renew({.caller = {.holder = {.owner = its.first}}, .which = its.second}).has_value();
+    });
   }
 
   Duration missed() {
