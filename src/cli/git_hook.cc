@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cli/answers.h"
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "engine/explain.h"
@@ -104,7 +105,8 @@ Result<int> run(Call& call) {
   if (!before) {
     const auto released = after_commit(**workspace, committer(call, **workspace));
     if (!released) return fail(released.error());
-    tell_released(call, *released);
+    tell_released(call, released->count);
+    tell(call.out(), released->notices);
     return 0;
   }
   const auto found = before_commit(**workspace, committer(call, **workspace));

@@ -77,7 +77,7 @@ void note_granted(const OpenWorkspace& workspace, const std::vector<Lease>& leas
 void record(OpenWorkspace& workspace, const Holder& who, const std::vector<Trespass>& trespasses) {
   const auto now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   for (const Trespass& trespass : trespasses) {
-    GateRequest request;
+    GateRequest request = {.telling = Telling::kept};
     request.wanted.caller.holder = who;
     request.wanted.paths = {{.path = trespass.lease.path}};
     // With the time: one that happens again is another.

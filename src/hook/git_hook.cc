@@ -1,6 +1,7 @@
 #include "hook/git_hook.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "engine/ownership.h"
@@ -115,11 +116,11 @@ Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Comm
   return found;
 }
 
-Result<std::size_t> after_commit(OpenWorkspace& workspace, const Committer& who) {
+Result<GivenBack> after_commit(OpenWorkspace& workspace, const Committer& who) {
   const auto files = files_named({"git", "diff-tree", "--no-commit-id", "--raw", "--no-renames", "-r",
                                   "--root", "-m", "--first-parent", "-z", "HEAD"});
   if (!files) return fail(files.error());
-  std::size_t released = 0;
+  GivenBack released;
   const auto done = in_parts(*files, [&](auto, const std::vector<std::string>& keys) -> Result<void> {
     const auto all = callers(workspace, who, keys);
     if (!all) return fail(all.error());
@@ -127,8 +128,9 @@ Result<std::size_t> after_commit(OpenWorkspace& workspace, const Committer& who)
       auto outcomes = workspace.client()->release({.caller = caller, .which = {.paths = keys}});
       if (!outcomes) return fail(outcomes.error());
       // Most of them were never held, and some are others'.
-      released += static_cast<std::size_t>(std::ranges::count_if(
+      released.count += static_cast<std::size_t>(std::ranges::count_if(
           outcomes->outcomes, [](const Outcome& one) { return !one.error && !one.already; }));
+      std::ranges::move(outcomes->notices, std::back_inserter(released.notices));
     }
     return {};
   });

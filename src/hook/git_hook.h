@@ -32,7 +32,12 @@ struct Committer {
 // sides of a rename. Run at the top of the work tree, as git does. Errors: those of git and the store.
 Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Committer& who);
 
-// Gives back the committer's leases on the files of the commit that was just made. Returns how many.
-Result<std::size_t> after_commit(OpenWorkspace& workspace, const Committer& who);
+struct GivenBack {
+  std::size_t count = 0;
+  std::vector<Notice> notices;  // What the committer is to be told besides.
+};
+
+// Gives back the committer's leases on the files of the commit that was just made.
+Result<GivenBack> after_commit(OpenWorkspace& workspace, const Committer& who);
 
 }  // namespace leasehold

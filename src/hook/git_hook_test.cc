@@ -182,11 +182,29 @@ TEST_F(GitHookTest, ACommitGivesItsFilesBack) {
   const auto released = after_commit(*workspace, who("ann"));
 
   ASSERT_TRUE(released) << released.error().message;
-  EXPECT_EQ(*released, 1U);
+  EXPECT_EQ(released->count, 1U);
+  EXPECT_TRUE(released->notices.empty());
   const auto left = workspace->client()->leases();
   ASSERT_EQ(left->size(), 2U);
   EXPECT_EQ((*left)[0].path, "/dir/b c");
   EXPECT_EQ((*left)[1].path, "/new");
+}
+
+TEST_F(GitHookTest, ACommitPassesOnWhatItsMakerIsToBeTold) {
+  acquire("ann", "a");
+  acquire("bob", "dir/b c");
+  const Caller bob = who("bob").caller;
+  ASSERT_TRUE(workspace->client()->transfer(
+      {.caller = bob, .which = {.paths = {"/dir/b c"}}, .to = who("ann").caller.holder, .note = "yours"}));
+  write("a", "2");
+  git({"add", "."});
+  git({"commit", "-q", "-m", "second"});
+
+  const auto released = after_commit(*workspace, who("ann"));
+
+  ASSERT_TRUE(released) << released.error().message;
+  ASSERT_EQ(released->notices.size(), 1U);
+  EXPECT_EQ(released->notices.front().reason, "yours");
 }
 
 }  // namespace

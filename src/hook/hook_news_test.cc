@@ -119,6 +119,14 @@ TEST_F(HookNews, WhoHasNoPlaceForItAtAllLosesNothing) {
   EXPECT_EQ(call(report_of_write(agent, root() + "/a"), agent.host).output, "");
   EXPECT_EQ(call(report_after_write(agent, root() + "/a"), agent.host).output, "");
 
+  // Nor does it when a command of its wrote another's file.
+  write("b", "");
+  ASSERT_EQ(edit("s2", "b"), "");
+  ASSERT_EQ(after("s2", "Edit", "b"), "");
+  ASSERT_EQ(call(report_of_command(agent, "./unseen"), agent.host).output, "");
+  write("b", "changed");
+  ASSERT_TRUE(mentions(call(report_after_command(agent, "./unseen"), agent.host).output, "b (leased by"));
+
   EXPECT_EQ(untold({"windsurf", "s1"}), 1U);
 }
 

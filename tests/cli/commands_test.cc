@@ -107,6 +107,17 @@ TEST_F(Commands, ANoticeOfAFolderSaysSo) {
   EXPECT_TRUE(contains(told.err, "/docs/** was taken from you by olga: \"cleanup\"")) << told.err;
 }
 
+TEST_F(Commands, WhatIsAskedBackIsNotToldAsALoss) {
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  ASSERT_EQ(as("olga", {"force-release", "src/b.ts", "--recall", "1m", "--reason", "need"}).exit, 0);
+
+  const Ran told = as("ann", {"renew", "src/b.ts"});
+
+  EXPECT_EQ(told.exit, 0);
+  EXPECT_TRUE(contains(told.err, "/src/b.ts is asked back by olga: \"need\". It ends in ")) << told.err;
+  EXPECT_TRUE(contains(told.err, ": release it when you can.")) << told.err;
+}
+
 TEST_F(Commands, ForceReleaseNeedsAReason) {
   ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
   EXPECT_EQ(as("boss", {"force-release", "src/b.ts"}).exit, 64);
