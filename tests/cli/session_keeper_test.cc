@@ -19,6 +19,8 @@ class SessionKeeper : public Scene {
     configure("ttl = \"1s\"\nidle_grace = \"1s\"\n");
   }
   ~SessionKeeper() override {
+    // They end by themselves with their agents, and take their files along.
+    EXPECT_TRUE(eventually([&] { return keepers().empty(); }));
     for (const pid_t pid : keepers()) kill(pid, SIGKILL);
   }
 

@@ -129,7 +129,7 @@ TEST(StoreFolder, AStoreOfSomebodyElseIsNotOpened) {
             fmt::format(
                 "unavailable: The store {} belongs to another user (uid 0), and you are 65534. Work as that "
                 "user, or have it run lease serve --listen HOST:PORT and make you a token (lease token "
-                "create): then "
+                "create --agent NAME): then "
                 "set LEASE_STORE=http://HOST:PORT and LEASE_TOKEN.",
                 place.folder()));
 }
