@@ -39,7 +39,8 @@ class Worker {
 
   void run() {
     while (!board_.stop) {
-      const AcquireRequest wanted = contended_request(dice_, {{.owner = {name_, "session"}}}, kTtl, 500ms);
+      const std::string session = fmt::format("session-{}", troubles_);
+      const AcquireRequest wanted = contended_request(dice_, {{.owner = {name_, session}}}, kTtl, 500ms);
       const auto answer = client_.manager->acquire_and_wait(wanted);
       if (!answer) {
         complain(answer.error());
@@ -57,8 +58,10 @@ class Worker {
   }
 
  private:
-  // Where the server is killed too, answers may be lost; nothing else may go wrong.
+  // Where the server is killed too, answers may be lost; nothing else may go wrong. What was asked for may be
+  // there all the same, or come later, so whoever goes on is another owner.
   void complain(const Error& error) {
+    ++troubles_;
     const bool may_be =
         error.code == Code::transaction_conflict ||
         (board_.trouble && (error.code == Code::unavailable || error.code == Code::outcome_unknown));
@@ -72,6 +75,7 @@ class Worker {
   RedisClient client_;
   const std::string name_;
   Dice dice_;
+  int troubles_ = 0;
   Board& board_;
 };
 
