@@ -14,7 +14,7 @@ add_custom_target(lease_texts DEPENDS ${texts}/stamp)
 
 install(TARGETS lease lease-serve COMPONENT lease)
 if(LEASEHOLD_ETCD)
-  install(TARGETS lease-etcd COMPONENT lease-etcd EXCLUDE_FROM_ALL)
+  install(TARGETS lease-etcd lease-serve-etcd COMPONENT lease-etcd EXCLUDE_FROM_ALL)
 endif()
 install(DIRECTORY ${texts}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT lease FILES_MATCHING PATTERN "*.1")
 install(FILES ${texts}/lease.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME lease

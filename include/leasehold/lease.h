@@ -212,6 +212,7 @@ enum class Liveness { alive, dead, unknown };
 struct Verdict {
   Liveness liveness = Liveness::unknown;
   std::string evidence;
+  bool is_stopped = false;  // Alive, but stopped by a signal or a debugger: it does nothing.
 
   bool operator==(const Verdict&) const = default;
 };

@@ -55,6 +55,10 @@ struct OpenOptions {
   // serves the embedded store, it is asked, which is faster than opening the store. Without one, or when it
   // does not answer, the store is opened.
   bool prefers_server = false;
+
+  // The agent's name in this process's calls is only a guess: a server that gets the token of one agent takes
+  // that one's instead of refusing.
+  bool is_agent_guessed = false;
 };
 
 // A path as somebody wrote it.

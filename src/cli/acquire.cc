@@ -1,5 +1,4 @@
 #include "cli/acquiring.h"
-#include "cli/answers.h"
 #include "cli/commands.h"
 #include "hook/aftermath.h"
 
@@ -14,7 +13,7 @@ Result<int> run(Call& call) {
   if (!answered) return fail(answered.error());
   if (const auto* granted = std::get_if<Granted>(&answered->decision))
     note_granted(**workspace, granted->leases);
-  return answer(call, *request, *answered);
+  return answer_or_give_back(call, *request, *answered);
 }
 
 constexpr Example kExamples[] = {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -14,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/render_text.h"
 #include "util/shell_word.h"
+#include "util/unique.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -72,6 +74,33 @@ Result<void> rehearse(Call& call, OpenWorkspace& empty, const std::vector<AskedP
   return {};
 }
 
+void give_back_untold(Call& call, const AcquireRequest& request, const AcquireAnswer& answer) {
+  const auto* granted = std::get_if<Granted>(&answer.decision);
+  if (granted == nullptr || call.out().is_written()) return;
+  if (!request.idempotency_key.empty())
+    return call.out().complain(
+        "What was granted could not be told. Ask again under the same idempotency key.");
+  Client& client = *(*call.workspace())->client();
+  const std::vector<LeaseId> brought = brought_by(*granted);
+  Selection raised;
+  for (const Lease& lease : granted->leases) {
+    if (contains(brought, lease.id) || lease.mode == Mode::shared) continue;
+    const auto last = client.history({.lease_id = lease.id, .limit = 1});
+    const bool is_raised = last && !last->empty() && last->front().type == EventType::upgraded &&
+                           last->front().token == lease.token;
+    if (is_raised) raised.ids.push_back(lease.id);
+  }
+  std::optional<Error> failed;
+  const auto note = [&](const Result<Outcomes>& done) {
+    if (!done) failed = done.error();
+  };
+  if (!brought.empty()) note(client.release({.caller = request.caller, .which = {.ids = brought}}));
+  if (!raised.ids.empty()) note(client.downgrade({.caller = request.caller, .which = raised}));
+  call.out().complain(failed ? "What was granted could not be told, and could not be given back: " +
+                                   failed->message
+                             : "What was granted could not be told, and is given back.");
+}
+
 }  // namespace
 
 std::span<const OptionSpec> acquire_options() { return std::span(kOptions).first(std::size(kOptions) - 1); }
@@ -103,8 +132,12 @@ Result<AcquireRequest> acquire_request(Call& call, bool begins) {
     return fail(completed.error());
   for (const AskedPath& one : asked) {
     std::error_code ignored;
-    if (!one.subtree &&
-        std::filesystem::is_directory(std::filesystem::path(call.cwd()) / one.path, ignored)) {
+    const std::filesystem::path place = std::filesystem::path(call.cwd()) / one.path;
+    if (one.subtree && std::filesystem::is_regular_file(place, ignored)) {
+      call.out().note(fmt::format("{} is a file: this is about it as a folder. The file alone: {}",
+                                  in_sentence(one.path), shell_word(one.path)));
+    }
+    if (!one.subtree && std::filesystem::is_directory(place, ignored)) {
       call.out().note(fmt::format("{} is a folder: this is about its name alone. All below it: --subtree {}",
                                   in_sentence(one.path), shell_word(one.path)));
     }
@@ -153,6 +186,13 @@ std::vector<LeaseId> brought_by(const Granted& granted) {
     if (lease.group_id == granted.group_id) ids.push_back(lease.id);
   }
   return ids;
+}
+
+Result<int> answer_or_give_back(Call& call, const AcquireRequest& request, const AcquireAnswer& answer) {
+  std::signal(SIGPIPE, SIG_IGN);  // One who does not read on cannot be told.
+  const auto status = leasehold::answer(call, request, answer);
+  give_back_untold(call, request, answer);
+  return status;
 }
 
 Result<AcquireAnswer> upgrade(Call& call, const AcquireRequest& request) {

@@ -20,6 +20,10 @@ std::string waiting_for(Client& client, const AcquireRequest& request);
 // What the call brought, of all that was granted: what its owner had before is not.
 std::vector<LeaseId> brought_by(const Granted& granted);
 
+// answer(); and if that cannot be written, nobody knows of what was granted, and it is given back. What was
+// held before stays as it was. Under an idempotency key it stays, too: asking again tells it.
+Result<int> answer_or_give_back(Call& call, const AcquireRequest& request, const AcquireAnswer& answer);
+
 Result<AcquireAnswer> upgrade(Call& call, const AcquireRequest& request);
 
 }  // namespace leasehold

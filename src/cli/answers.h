@@ -1,6 +1,7 @@
 // What commands with the same kind of answer have in common.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ Result<int> answer(Call& call, const AcquireRequest& request, AcquireAnswer answ
 // exit status is that of the first that failed.
 Result<int> answer(Call& call, const Outcomes& outcomes, std::string_view done,
                    std::string_view already = "ended before");
+
+// A renewal of all that somebody holds, whose caller goes on only if all of it is there still: `lost` also
+// for what was gone before, and not_found if nothing is held.
+Result<int> answer_heartbeat(Call& call, const Outcomes& outcomes);
+
+// Asks about a long list in pieces that one call may name: nothing here has to be one step.
+Result<Outcomes> in_pieces(Selection which, const std::function<Result<Outcomes>(Selection)>& ask);
 
 // --id, --all, --pr or the operands. Errors: invalid_argument (none, or two ways at once).
 Result<Selection> selection(Call& call);

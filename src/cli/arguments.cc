@@ -4,11 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 
 #include "cli/did_you_mean.h"
 #include "util/duration_text.h"
+#include "util/number.h"
 #include "util/utf8.h"
+#include "util/word_list.h"
 
 namespace leasehold {
 namespace {
@@ -100,12 +101,7 @@ class Parser {
   }
 
   Result<void> one_of(std::string_view choices, const std::string& value, const std::string& what) const {
-    std::vector<std::string_view> words;
-    for (std::string_view rest = choices; !rest.empty();) {
-      const std::size_t end = std::min(rest.find(' '), rest.size());
-      words.push_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    const std::vector<std::string_view> words = words_of(choices);
     if (std::ranges::find(words, value) != words.end()) return {};
     return bad(command_, fmt::format("{} is {}; it may be: {}.{}", what, shown(value), fmt::join(words, ", "),
                                      did_you_mean(value, words)));
@@ -178,10 +174,8 @@ Result<std::optional<std::int64_t>> Arguments::number(std::string_view option, s
                                                       std::int64_t most) const {
   const auto given = text(option);
   if (!given) return std::nullopt;
-  std::int64_t value = 0;
-  const char* const end = given->data() + given->size();
-  const auto [stop, problem] = std::from_chars(given->data(), end, value);
-  if (problem == std::errc() && stop == end && value >= least && value <= most) return value;
+  if (const auto value = parse_number<std::int64_t>(*given); value && *value >= least && *value <= most)
+    return value;
   return fail(Code::invalid_argument, fmt::format("--{} is {}; give a whole number from {} to {}.", option,
                                                   shown(*given), least, most));
 }

@@ -4,18 +4,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <cstring>
 
+#include "util/own_program.h"
 #include "util/utf8.h"
 
 namespace leasehold {
 
 std::string become_program_beside(std::string_view name, std::vector<std::string> words) {
-  char self[PATH_MAX] = {};
-  const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
-  if (length <= 0) return fmt::format("{} cannot be found: where lease itself is cannot be told", name);
-  std::string path(self, static_cast<std::size_t>(length));
+  std::string path = own_program();
+  if (path.empty()) return fmt::format("{} cannot be found: where lease itself is cannot be told", name);
   path = path.substr(0, path.rfind('/') + 1) + std::string(name);
   words.insert(words.begin(), path);
   std::vector<char*> arguments;

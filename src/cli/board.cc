@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
+#include <string_view>
 
+#include "cli/lease_names.h"
 #include "cli/past.h"
-#include "cli/when.h"
 #include "model/scope.h"
+#include "util/wall_now.h"
 
 namespace leasehold {
 namespace {
@@ -40,6 +43,19 @@ BoardRow row_of(const Stay& stay, WallTime at) {
   return {std::move(lease), {Liveness::unknown, "history does not tell"}, true};
 }
 
+// The part of a long list that one question may name: a server has it in an address.
+Listing piece_of(const Listing& listing, std::size_t from) {
+  constexpr std::size_t kBytes = 3'000;
+  Listing piece = listing;
+  piece.paths.clear();
+  std::size_t bytes = 0;
+  for (std::size_t i = from; i < listing.paths.size() && (i == from || bytes < kBytes); ++i) {
+    piece.paths.push_back(listing.paths[i]);
+    bytes += listing.paths[i].size() + std::string_view("&path=").size();
+  }
+  return piece;
+}
+
 }  // namespace
 
 Result<Listing> listing(Call& call) {
@@ -47,7 +63,7 @@ Result<Listing> listing(Call& call) {
   if (!workspace) return fail(workspace.error());
   const auto paths = call.paths();
   if (!paths) return fail(paths.error());
-  auto keys = call.keys(*paths);
+  auto keys = keys_to_look_at(call, *paths);
   if (!keys) return fail(keys.error());
   const Arguments& arguments = call.arguments();
   return Listing{.paths = *std::move(keys),
@@ -62,7 +78,24 @@ Result<Board> look_at_board(Call& call) {
   const auto asked = listing(call);
   if (!asked && asked.error().code == Code::not_found) return empty_board(wall_now());
   if (!asked) return fail(asked.error());
-  return (*call.workspace())->client()->board(*asked);
+  const auto client = (*call.workspace())->client();
+  const Listing first = piece_of(*asked, 0);
+  auto all = client->board(first);
+  std::size_t done = first.paths.size();
+  if (!all || done == asked->paths.size()) return all;
+  std::set<LeaseId> seen;
+  for (const BoardRow& row : all->rows) seen.insert(row.lease.id);
+  while (done < asked->paths.size()) {
+    const Listing some = piece_of(*asked, done);
+    done += some.paths.size();
+    auto board = client->board(some);
+    if (!board) return board;
+    for (BoardRow& row : board->rows) {
+      if (seen.insert(row.lease.id).second) all->rows.push_back(std::move(row));
+    }
+  }
+  std::ranges::stable_sort(all->rows, {}, [](const BoardRow& row) { return row.lease.path; });
+  return all;
 }
 
 Result<Board> board_at(Call& call, WallTime at) {

@@ -9,10 +9,13 @@
 #include <cstdlib>
 
 #include "cli/input.h"
+#include "cli/mcp.h"
 #include "cli/without_password.h"
+#include "hook/noted_session.h"
 #include "open/open_found.h"
 #include "util/shell_word.h"
 #include "util/utf8.h"
+#include "util/variables.h"
 #include "wire/answer_json.h"
 
 namespace leasehold {
@@ -29,6 +32,8 @@ Result<std::vector<std::string>> listed_on_stdin(char separator) {
     std::string_view text(line, static_cast<std::size_t>(length));
     all += text;
     if (text.ends_with(separator)) text.remove_suffix(1);
+    // From Windows. Who really means it ends names with NUL.
+    if (separator == '\n' && text.ends_with('\r')) text.remove_suffix(1);
     if (!text.empty()) lines.emplace_back(text);
   }
   std::free(line);
@@ -82,8 +87,8 @@ Result<OpenWorkspace*> Call::workspace(bool create, bool only_managed) {
   return open({.create = create, .only_managed = only_managed && !is_named});
 }
 
-Result<std::unique_ptr<OpenWorkspace>> Call::other_workspace(Workspace workspace) const {
-  const auto options = completed({}, workspace.root);
+Result<std::unique_ptr<OpenWorkspace>> Call::other_workspace(Workspace workspace) {
+  const auto options = completed({.is_agent_guessed = identity().is_user}, workspace.root);
   if (!options) return fail(options.error());
   return open_workspace(*options, std::move(workspace));
 }
@@ -115,6 +120,8 @@ Result<OpenWorkspace*> Call::open(OpenOptions options) {
   auto folder = place();
   if (!folder) return fail(folder.error());
   cwd_ = *std::move(folder);
+  // A client of tools tells its name later.
+  options.is_agent_guessed = command_.uses == Uses::owner && identity().is_user && command_.name != kMcp.name;
   const auto all = completed(std::move(options), cwd_);
   if (!all) return fail(all.error());
   auto opened = open_workspace(*all);
@@ -131,7 +138,7 @@ Result<OpenOptions> Call::completed(OpenOptions options, const std::string& plac
   if (!settings) return fail(settings.error());
   options.place = place;
   options.settings.merge(*settings);
-  options.environment = [](const char* name) -> const char* { return std::getenv(name); };
+  options.environment = own_variable;
   options.is_brief = true;
   if (out_.verbose()) {
     options.log = [](const LogRecord& record) { write_error(log_line(record) + "\n"); };
@@ -143,9 +150,11 @@ const Identity& Call::identity() {
   if (!identity_) {
     const bool acts = command_.uses == Uses::owner;
     const auto flag = [&](const char* name) { return acts ? arguments_.text(name) : std::nullopt; };
-    identity_ = identify(
-        {.agent_id = flag("agent"), .session_id = flag("session"), .pr_id = flag("pr")},
-        [](const char* name) -> const char* { return std::getenv(name); }, system_user());
+    identity_ = identify({.agent_id = flag("agent"), .session_id = flag("session"), .pr_id = flag("pr")},
+                         own_variable, system_user(), [&]() -> std::optional<Owner> {
+                           const auto folder = place();
+                           return folder ? SessionAround(*folder, own_variable).now() : std::nullopt;
+                         });
   }
   return *identity_;
 }
@@ -181,10 +190,23 @@ Result<std::vector<std::string>> Call::paths() {
   return paths;
 }
 
-Result<std::vector<std::string>> Call::keys(const std::vector<std::string>& paths) {
+Result<std::string> Call::key(const std::string& path) const {
+  auto key = workspace_->key(path, {.cwd = cwd_});
+  constexpr std::string_view kAllBelow = "/**";
+  if (key || !path.ends_with(kAllBelow)) return key;
+  std::string folder = path.substr(0, path.size() - kAllBelow.size());
+  if (folder.empty() || folder == "file:") folder += '/';
+  if (auto of_folder = workspace_->key(folder, {.cwd = cwd_})) return of_folder;
+  // As it is printed, it counts from the workspace's root.
+  if (!folder.starts_with('/')) return key;
+  const auto of_printed = workspace_->key("file:" + folder, {.cwd = cwd_});
+  return of_printed ? of_printed : key;
+}
+
+Result<std::vector<std::string>> Call::keys(const std::vector<std::string>& paths) const {
   std::vector<std::string> keys;
   for (const std::string& path : paths) {
-    auto key = workspace_->key(path, {.cwd = cwd_});
+    auto key = this->key(path);
     if (!key) return fail(key.error());
     keys.push_back(*std::move(key));
   }
@@ -219,6 +241,17 @@ std::string Call::waiting(bool has_waited) const {
     if (!is_list)
       text += " " + shell_word(is_store ? without_password(std::string(word)) : std::string(word));
     for (std::size_t i = 0; is_list && i < listed_.size(); ++i) text += " " + shell_word(listed_[i]);
+  }
+  return text;
+}
+
+std::string Call::shared_options() const {
+  std::string text;
+  for (const char* name : {"agent", "session", "store", "profile", "set"}) {
+    for (const std::string& value : arguments_.texts(name)) {
+      const bool is_store = std::string_view(name) == "store";
+      text += fmt::format(" --{} {}", name, shell_word(is_store ? without_password(value) : value));
+    }
   }
   return text;
 }

@@ -41,7 +41,7 @@ class Call {
   // The same for one quick question: a server of the embedded store may answer it.
   Result<OpenWorkspace*> workspace_to_ask();
   // Another one, that guards a file outside of that.
-  Result<std::unique_ptr<OpenWorkspace>> other_workspace(Workspace workspace) const;
+  Result<std::unique_ptr<OpenWorkspace>> other_workspace(Workspace workspace);
 
   // For commands that look at files only: makes no store, and asks none.
   Result<OpenWorkspace*> workspace_without_store();
@@ -61,14 +61,19 @@ class Call {
   // The operands, with "-" replaced by what standard input lists.
   // Errors: invalid_argument.
   Result<std::vector<std::string>> paths();
+  // The key of one, or of a folder as answers print it: docs/**, /docs/**. Errors: those of the workspace.
+  Result<std::string> key(const std::string& path) const;
   // Their keys. Errors: those of the workspace.
-  Result<std::vector<std::string>> keys(const std::vector<std::string>& paths);
+  Result<std::vector<std::string>> keys(const std::vector<std::string>& paths) const;
 
   // When it is, for the store that has `path`. For documents: texts get along with durations.
   Result<Moment> moment(const std::string& path);
 
   // The same call as one that waits, to be pasted. `has_waited`: as it is it does so already.
   std::string waiting(bool has_waited) const;
+
+  // What this call says about who acts and on which store, to stand behind another command: " --agent ann".
+  std::string shared_options() const;
 
   // What a refusal exits with: its code's status, unless the user chose another for conflicts.
   Result<int> exit_status(Code code) const;

@@ -37,6 +37,12 @@ Result<std::vector<EffectiveSetting>> settings_of(Call& call) {
   return settings;
 }
 
+// It is the last but one column: quotes are only for what would disturb the terminal.
+std::string source_text(const EffectiveSetting& setting) {
+  const bool is_plain = !invalid_utf8_at(setting.source) && !has_control_character(setting.source);
+  return is_plain ? setting.source : in_quotes(setting.source);
+}
+
 Result<int> list(Call& call) {
   const auto settings = settings_of(call);
   if (!settings) return fail(settings.error());
@@ -49,7 +55,7 @@ Result<int> list(Call& call) {
   constexpr std::string_view kTitles[] = {"NAME", "VALUE", "SOURCE", "MEANING"};
   std::vector<std::vector<std::string>> rows;
   for (const EffectiveSetting& one : *settings)
-    rows.push_back({one.name, in_sentence(one.value), in_sentence(one.source), one.description});
+    rows.push_back({one.name, in_sentence(one.value), source_text(one), one.description});
   call.out().print(table_text(kTitles, rows, call.out()));
   return 0;
 }
@@ -75,14 +81,14 @@ int show(const Call& call, const EffectiveSetting& setting) {
   return 0;
 }
 
-// What counts now that the store was changed, and why if that is something else.
+// What counts now that the store was changed, and why if that is something else. `done`: what was.
 Result<int> show_changed(const Call& call, const OpenWorkspace& workspace, const std::string& name,
-                         const std::string& stored_key) {
+                         const std::string& stored_key, std::string_view done) {
   const auto found = find(workspace.settings(), name);
   if (!found) return fail(found.error());
   if (found->source != "store " + stored_key) {
-    call.out().note(fmt::format("{} in the store is changed. For you {} counts, from: {}", name,
-                                in_sentence(found->value), found->source));
+    call.out().note(fmt::format("{} {}. For you {} counts, from: {}", name, done, in_sentence(found->value),
+                                found->source));
   }
   return show(call, *found);
 }
@@ -105,7 +111,7 @@ Result<int> set(Call& call, const std::string& name, const std::string& value) {
   if (!workspace) return fail(workspace.error());
   const auto stored_key = put(call, **workspace, name, value);
   if (!stored_key) return fail(stored_key.error());
-  return show_changed(call, **workspace, name, *stored_key);
+  return show_changed(call, **workspace, name, *stored_key, "in the store is changed");
 }
 
 Result<int> unset(Call& call, OpenWorkspace& workspace, const std::string& name) {
@@ -122,7 +128,7 @@ Result<int> unset(Call& call, OpenWorkspace& workspace, const std::string& name)
   }
   if (const auto done = workspace.client()->erase_setting(row->stored_key()); !done)
     return fail(done.error());
-  return show_changed(call, workspace, name, row->stored_key());
+  return show_changed(call, workspace, name, row->stored_key(), "is removed from the store");
 }
 
 Result<int> run(Call& call) {
@@ -135,11 +141,10 @@ Result<int> run(Call& call) {
                                                     in_quotes(verb), did_you_mean(verb, kVerbs)));
   }
   if (!words.empty() && words.size() != needed + 1) {
-    return fail(Code::invalid_argument,
-                fmt::format("lease config {} takes {} more. See: lease help config", verb,
-                            needed == 0   ? "nothing"
-                            : needed == 1 ? "NAME"
-                                          : "NAME VALUE"));
+    return fail(Code::invalid_argument, fmt::format("It is: lease config {}{} See: lease help config", verb,
+                                                    needed == 0   ? "."
+                                                    : needed == 1 ? " NAME."
+                                                                  : " NAME VALUE."));
   }
   if (verb == "list") return list(call);
   if (verb == "set") return set(call, words[1], words[2]);

@@ -11,7 +11,7 @@ Result<int> run_upgrade(Call& call) {
   if (!request) return fail(request.error());
   const auto answered = upgrade(call, *request);
   if (!answered) return fail(answered.error());
-  return answer(call, *request, *answered);
+  return answer_or_give_back(call, *request, *answered);
 }
 
 Result<int> run_downgrade(Call& call) {

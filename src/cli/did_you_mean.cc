@@ -34,7 +34,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   if (word.empty() || word.size() > kLongest) return {};
   std::string_view nearest;
   const std::size_t letters = word.size() - std::min(word.size(), word.find_first_not_of('-'));
-  std::size_t least = 1 + letters / 3;
+  // All of a short word could be replaced.
+  constexpr std::size_t kShort = 3;
+  std::size_t least = letters <= kShort ? 1 : 1 + letters / 3;
   for (const std::string_view candidate : words) {
     const std::size_t away = candidate.starts_with(word) ? 1 : distance(word, candidate);
     if (away > least || (away == least && !nearest.empty())) continue;

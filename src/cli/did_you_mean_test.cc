@@ -19,6 +19,7 @@ TEST(DidYouMean, DoesNotGuessWildly) {
   EXPECT_EQ(did_you_mean("xyz", kWords), "");
   EXPECT_EQ(did_you_mean("commit", kWords), "");
   EXPECT_EQ(did_you_mean(std::string(10'000, 'a'), kWords), "");
+  EXPECT_EQ(did_you_mean("--all", std::vector<std::string_view>{"--ttl"}), "");
   EXPECT_EQ(did_you_mean("--subtree", std::vector<std::string_view>{"--store"}), "");
 }
 

@@ -9,12 +9,17 @@
 
 #include "cli/call.h"
 #include "cli/commands.h"
+#include "cli/held_twice.h"
 #include "cli/past.h"
-#include "cli/when.h"
+#include "config/settings.h"
 #include "init/configured_command.h"
 #include "init/host_check.h"
 #include "init/rehearsal.h"
+#include "model/notice_text.h"
+#include "util/unique.h"
 #include "util/utf8.h"
+#include "util/variables.h"
+#include "util/wall_now.h"
 
 namespace leasehold {
 namespace {
@@ -74,6 +79,18 @@ Finding liveness(const OpenWorkspace& workspace) {
   return {"liveness", Health::good, "no agent and no terminal is around; only time ends your leases"};
 }
 
+Finding holders(const Board& board) {
+  const auto both = held_twice(board);
+  if (!both) return {"holders", Health::good, "no two hold what excludes the other"};
+  const auto& [one, other] = *both;
+  return {"holders", Health::bad,
+          fmt::format("{} holds {} and {} holds {}, which exclude each other: the store lost something "
+                      "meanwhile. Ask both, and end one: lease force-release --id {} --reason TEXT",
+                      in_sentence(one.holder.owner.agent_id), scope_text(one.path, one.subtree),
+                      in_sentence(other.holder.owner.agent_id), scope_text(other.path, other.subtree),
+                      other.id.text)};
+}
+
 Finding leftovers(const Board& board, Client& client, bool repair) {
   std::size_t over = 0;
   for (const BoardRow& row : board.rows) over += row.live ? 0 : 1;
@@ -112,8 +129,8 @@ Result<void> add_defects(OpenWorkspace& workspace, bool repair, std::vector<Find
   return {};
 }
 
-// History told from its beginning has to end with what is held now.
-Finding history_fold(const Board& board, const std::vector<Event>& events) {
+// History told from its beginning has to end with what is held now, unless it `is_partial`.
+Finding history_fold(const Board& board, const std::vector<Event>& events, bool is_partial) {
   std::set<LeaseId> told;
   for (const Stay& stay : stays(events)) {
     if (!stay.to && !stay.waits) told.insert(stay.lease_id);
@@ -129,11 +146,10 @@ Finding history_fold(const Board& board, const std::vector<Event>& events) {
   for (const LeaseId& id : told) surplus += held.contains(id) ? 0 : 1;
   if (missing == 0 && surplus == 0)
     return {"history", Health::good, fmt::format("{} events lead to what is held now", events.size())};
-  return {"history", missing + surplus > 0 && events.empty() ? Health::odd : Health::bad,
-          fmt::format(
-              "{} leases are held that history does not tell of, and it tells of {} that are not held. It "
-              "may have been kept only in part (keep_history)",
-              missing, surplus)};
+  return {
+      "history", is_partial || events.empty() ? Health::odd : Health::bad,
+      fmt::format("{} leases are held that history does not tell of, and it tells of {} that are not held{}",
+                  missing, surplus, is_partial ? ": it was not kept for a time (keep_history)" : "")};
 }
 
 // Others go on, and what is held and what was told are of two moments. What is wrong stays so.
@@ -143,7 +159,8 @@ Result<Finding> history_finding(Client& client) {
     if (!board) return fail(board.error());
     const auto events = client.history({});
     if (!events) return fail(events.error());
-    Finding found = history_fold(*board, *events);
+    const auto settings = client.settings().value_or(std::vector<Setting>());
+    Finding found = history_fold(*board, *events, contains(settings, kHistoryLeftOut, &Setting::key));
     if (found.health == Health::good || tries == 1) return found;
   }
 }
@@ -156,6 +173,7 @@ Result<void> examine_records(OpenWorkspace& workspace, bool repair, std::vector<
   const auto board = client->board();
   if (!board) return fail(board.error());
   findings.push_back(clock_of(*board));
+  findings.push_back(holders(*board));
   findings.push_back(leftovers(*board, *client, repair));
   auto history = history_finding(*client);
   if (!history) return fail(history.error());
@@ -190,8 +208,6 @@ Result<std::vector<Finding>> examine_store(Call& call, bool repair) {
   return findings;
 }
 
-const char* environment(const char* name) { return std::getenv(name); }
-
 // Whether an agent of this project asks before it writes. It is tried: two of them, one scratch file.
 Finding asks(const std::string& root, HookHost host) {
   const std::string name(word(host));
@@ -200,13 +216,13 @@ Finding asks(const std::string& root, HookHost host) {
         name, Health::odd,
         fmt::format("it is installed and does not ask before it writes. Run: lease init --agents {}", name)};
   }
-  if (!on_path("lease", environment))
+  if (!on_path("lease", own_variable))
     return {name, Health::bad, "its hooks call lease, which is not on PATH. Put it there."};
-  const auto told = rehearse(root, host, environment);
+  const auto told = rehearse(root, host, own_variable);
   if (!told) {
     return {name, Health::bad,
             fmt::format("{} (The lease on PATH is {}.)", told.error().message,
-                        in_sentence(on_path("lease", environment).value_or("none")))};
+                        in_sentence(on_path("lease", own_variable).value_or("none")))};
   }
   return {
       name, Health::good,
@@ -216,29 +232,44 @@ Finding asks(const std::string& root, HookHost host) {
                                          : "")};
 }
 
-// What lease init set up. Nothing where it was never run.
+// Whether commits are looked at. Nothing where there is no repository.
+std::optional<Finding> commits(const Workspace& workspace) {
+  if (!workspace.git_common_dir) return std::nullopt;
+  const auto git = find_git_place(workspace.root, workspace.git_common_dir);
+  if (!git) return std::nullopt;
+  if (has_git_hooks(*git))
+    return Finding{"git", Health::good, "commits of files that others hold are refused"};
+  if (!has_unused_git_hooks(*git))
+    return Finding{"git", Health::good, "commits are not looked at (lease init --git-hooks)"};
+  return Finding{"git", Health::odd,
+                 fmt::format("our hooks are in {}, but git runs those in {} (core.hooksPath): run lease init "
+                             "--git-hooks again",
+                             in_sentence(git->usual_folder), in_sentence(git->hooks_folder))};
+}
+
+// What lease init set up. Who only set up a part of it must not believe in the rest.
 Result<std::vector<Finding>> hooks(const Call& call) {
   const auto place = call.place();
   if (!place) return fail(place.error());
   const auto workspace = find_workspace(*place);
   std::vector<Finding> findings;
-  if (!workspace || !workspace->config_file) return findings;
+  if (!workspace) return findings;
   const std::string& root = workspace->root;
-  std::vector<HookHost> hosts = installed_hosts(root, environment);
-  if (std::ranges::none_of(hosts, [&](HookHost host) { return calls_us(root, host); })) return findings;
+  std::vector<HookHost> hosts = installed_hosts(root, own_variable);
+  if (std::ranges::none_of(hosts, [&](HookHost host) { return calls_us(root, host); })) {
+    findings.push_back({"agents", Health::odd,
+                        "none of this project asks before it writes. Name those you use: lease init --agents "
+                        "claude-code,codex"});
+    hosts.clear();
+  }
   const InitRequest project = {.workspace = *workspace, .wishes = wishes_of(*workspace)};
   for (const HookHost host : hosts) {
     findings.push_back(asks(root, host));
     if (!calls_us(root, host)) continue;
-    for (std::string& problem : host_problems(project, host, environment))
+    for (std::string& problem : host_problems(project, host, own_variable))
       findings.push_back({std::string(word(host)), Health::odd, std::move(problem)});
   }
-  if (!workspace->git_common_dir) return findings;
-  const auto git = find_git_place(root, workspace->git_common_dir);
-  if (!git) return findings;
-  findings.push_back({"git", Health::good,
-                      has_git_hooks(*git) ? "commits of files that others hold are refused"
-                                          : "commits are not looked at (lease init --git-hooks)"});
+  if (auto looked_at = commits(*workspace)) findings.push_back(*std::move(looked_at));
   return findings;
 }
 

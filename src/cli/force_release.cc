@@ -1,5 +1,6 @@
 #include "cli/answers.h"
 #include "cli/commands.h"
+#include "cli/lease_names.h"
 
 namespace leasehold {
 namespace {
@@ -14,7 +15,7 @@ Result<int> run(Call& call) {
   for (std::string& id : arguments.texts("id")) which.ids.push_back({std::move(id)});
   auto paths = call.paths();
   if (!paths) return fail(paths.error());
-  auto keys = call.keys(*paths);
+  auto keys = keys_of_leases(call, *paths, false);
   if (!keys) return fail(keys.error());
   which.paths = *std::move(keys);
   if ((which.agent_id ? 1 : 0) + (which.paths.empty() ? 0 : 1) + (which.ids.empty() ? 0 : 1) != 1) {

@@ -10,6 +10,8 @@
 #include "hook/aftermath.h"
 #include "leasehold/write_gate.h"
 #include "model/key.h"
+#include "util/shell_word.h"
+#include "util/variables.h"
 #include "wire/gate_json.h"
 
 namespace leasehold {
@@ -26,6 +28,16 @@ void show(const Call& call, const GateAnswer& answer) {
   }
   tell(call.out(), answer.notices);
   if (const auto* denied = std::get_if<Denied>(&answer.decision)) call.out().complain(denied->message);
+}
+
+// The engine ends a denial with the command that waits in line, but only the command line knows for whom it
+// asked and where: as somebody else, the line would end in front of one's own lease.
+GateAnswer with_own_options(const Call& call, const std::optional<std::string>& folder, GateAnswer answer) {
+  auto* const denied = std::get_if<Denied>(&answer.decision);
+  if (denied == nullptr || denied->code != Code::retry_later) return answer;
+  if (folder) denied->message += " -C " + shell_word(*folder);
+  denied->message += call.shared_options();
+  return answer;
 }
 
 // Each file is guarded by the workspace it lies in, wherever one stands: as in hooks.
@@ -55,43 +67,45 @@ Result<std::vector<Part>> parts_of(const std::vector<std::string>& paths, const 
 }
 
 Result<GateAnswer> wait(const Call& call, WriteGate& gate, const std::vector<std::string>& paths,
-                        Duration at_most) {
+                        const std::optional<std::string>& folder, Duration at_most) {
   const Progress progress(call.out(), [] { return "Waiting for the retry, or for an instruction"; });
   return gate.write_and_wait(paths, at_most, [&](const GateAnswer& denial) {
-    if (!call.out().json()) show(call, denial);  // Of documents there is one, at the end.
+    if (!call.out().json())
+      show(call, with_own_options(call, folder, denial));  // Of documents there is one, at the end.
   });
 }
 
+// `folder`: what -C has to say for a command that means this workspace.
 Result<GateAnswer> ask(Call& call, OpenWorkspace& workspace, const std::vector<std::string>& paths,
-                       const std::string& place, Duration at_most) {
+                       const std::string& place, const std::optional<std::string>& folder, Duration at_most) {
   Caller caller = call.caller();
   caller.holder.process = workspace.caller_process();
   WriteGate gate(workspace, std::move(caller), call.arguments().text("reason").value_or(""), place);
   if (call.arguments().has("read")) return gate.read(paths);
-  auto answer = call.arguments().has("wait") ? wait(call, gate, paths, at_most) : gate.write(paths);
+  auto answer = call.arguments().has("wait") ? wait(call, gate, paths, folder, at_most) : gate.write(paths);
   const auto* allowed = answer ? std::get_if<Allowed>(&answer->decision) : nullptr;
   if (allowed != nullptr && allowed->granted) note_granted(workspace, allowed->leases);
-  return answer;
+  return answer ? with_own_options(call, folder, *std::move(answer)) : answer;
 }
 
 Result<GateAnswer> ask_here(Call& call, const Part& part, const std::string& place, Duration at_most) {
   const auto here = call.workspace(true, true);
   if (!here && here.error().code == Code::not_found) return GateAnswer{};
-  return here ? ask(call, **here, part.paths, place, at_most) : fail(here.error());
+  return here ? ask(call, **here, part.paths, place, call.arguments().text("workspace"), at_most)
+              : fail(here.error());
 }
 
 Result<GateAnswer> ask_elsewhere(Call& call, const Part& part, const std::string& place, Duration at_most) {
   const auto there = call.other_workspace(part.workspace);
-  return there ? ask(call, **there, part.paths, place, at_most) : fail(there.error());
+  return there ? ask(call, **there, part.paths, place, part.workspace.root, at_most) : fail(there.error());
 }
 
 // Whether these files are written though nobody could be asked about them. A call that is wrong is none of
 // that.
 bool passes_unchecked(const Call& call, const Part& part, const Error& error) {
   const bool is_wrong_call = error.code == Code::invalid_path || error.code == Code::invalid_argument;
-  const auto environment = [](const char* name) -> const char* { return std::getenv(name); };
   if (is_wrong_call ||
-      !lets_unchecked_writes_pass({.place = part.workspace.root, .environment = environment}))
+      !lets_unchecked_writes_pass({.place = part.workspace.root, .environment = own_variable}))
     return false;
   call.out().note(fmt::format("This write was not checked (gate_fail_open): {}", error.message));
   return true;
@@ -100,6 +114,8 @@ bool passes_unchecked(const Call& call, const Part& part, const Error& error) {
 Result<int> run(Call& call) {
   const auto timeout = call.arguments().duration("timeout");
   if (!timeout) return fail(timeout.error());
+  if (*timeout && !call.arguments().has("wait"))
+    return fail(Code::invalid_argument, "--timeout is for --wait: without it, the gate answers at once.");
   const auto paths = call.paths();
   if (!paths) return fail(paths.error());
   const auto place = call.place();

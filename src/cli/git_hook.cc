@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "engine/explain.h"
 #include "util/utf8.h"
+#include "util/variables.h"
 #include "wire/answer_json.h"
 
 namespace leasehold {
@@ -71,16 +72,14 @@ int refuse(const Call& call, const std::vector<Trespass>& found, bool is_merge) 
   return kRefused;
 }
 
-const char* environment(const char* name) { return std::getenv(name); }
-
 Committer committer(Call& call, const OpenWorkspace& workspace) {
-  return {.caller = call.caller(), .agent = host_agent(environment), .process = workspace.caller_process()};
+  return {.caller = call.caller(), .agent = host_agent(own_variable), .process = workspace.caller_process()};
 }
 
 // By the same setting as a write of an agent.
 Result<int> unchecked(const Call& call, const Error& error) {
   const auto place = call.place();
-  if (!place || !lets_unchecked_writes_pass({.place = *place, .environment = environment}))
+  if (!place || !lets_unchecked_writes_pass({.place = *place, .environment = own_variable}))
     return fail(error.code, error.message + " To commit all the same: git commit --no-verify");
   if (call.out().json()) call.out().document({{"held", boost::json::array()}, {"unchecked", error.message}});
   call.out().note(fmt::format("This commit was not checked (gate_fail_open): {}", error.message));

@@ -15,6 +15,7 @@
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "util/variables.h"
 
 namespace leasehold {
 namespace {
@@ -67,7 +68,7 @@ Result<int> run(Call& call) {
   const auto host = host_named(call.arguments().operands().front());
   if (!host)
     return fail(Code::invalid_argument, "There is no such host. Name one of: " + host_words(", ") + ".");
-  const Variables variables = [](const char* name) -> const char* { return std::getenv(name); };
+  const Variables variables = own_variable;
   const Moment began = std::chrono::steady_clock::now();
   const std::string payload = read_input(began + kTimeToRead);
   remember_input(payload);

@@ -17,22 +17,36 @@ std::optional<std::string> first_of(const std::optional<std::string>& flag, cons
   return std::nullopt;
 }
 
+// An agent that another started inherits variables that tell the other's session: so what is noted of the
+// agent right around counts more than those of another.
+std::optional<Owner> agent_around(const Variables& variables, const Noted& noted) {
+  const auto shown = host_agent(variables);
+  const auto known = noted ? noted() : std::nullopt;
+  // The terminals of an editor are its user's as well; its agent's show themselves.
+  const bool may_be_user = known && !shown && known->agent_id == "cursor";
+  if (known && !may_be_user && (!shown || shown->session_id.empty() || shown->name != known->agent_id))
+    return known;
+  if (!shown) return std::nullopt;
+  return Owner{std::string(shown->name), shown->session_id};
+}
+
 }  // namespace
 
-Identity identify(const IdentityFlags& flags, const std::function<const char*(const char* name)>& variables,
-                  const SystemUser& system) {
+Identity identify(const IdentityFlags& flags, const Variables& variables, const SystemUser& system,
+                  const Noted& noted) {
   Identity identity = {.pr_id = first_of(flags.pr_id, variables("LEASE_PR")).value_or(""),
                        .host = system.host};
   const auto agent = first_of(flags.agent_id, variables("LEASE_AGENT"));
   const auto session = first_of(flags.session_id, variables("LEASE_SESSION"));
-  std::optional<HostAgent> around;
-  if (!agent || !session) around = host_agent(variables);
+  identity.said = {agent.value_or(""), session.value_or("")};
+  std::optional<Owner> around;
+  if (!agent || !session) around = agent_around(variables, noted);
   identity.owner.session_id = session.value_or(around ? around->session_id : "");
   if (agent) {
     identity.owner.agent_id = *agent;
     identity.source = flags.agent_id ? "flag --agent" : "environment LEASE_AGENT";
   } else if (around) {
-    identity.owner.agent_id = around->name;
+    identity.owner.agent_id = around->agent_id;
     identity.source = "the agent around";
   } else {
     identity.owner.agent_id = fmt::format("{}@{}", system.user, system.host);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "leasehold/calls.h"
+#include "util/variables.h"
 
 namespace leasehold {
 
@@ -12,6 +13,7 @@ struct Identity {
   Owner owner;
   std::string pr_id;
   std::string host;
+  Owner said;            // What flags and LEASE_AGENT, LEASE_SESSION say; an empty part: nothing.
   std::string source;    // Where the agent's name comes from, for people.
   bool is_user = false;  // Nobody said a name: it is that of the user and the host.
 };
@@ -29,9 +31,13 @@ struct SystemUser {
 };
 SystemUser system_user();
 
-// flag > LEASE_AGENT, LEASE_SESSION, LEASE_PR > the host agent's variables > user@host. A session that
-// belongs to the host agent is kept when only the agent's name is given: it is a subagent's then.
-Identity identify(const IdentityFlags& flags, const std::function<const char*(const char* name)>& variables,
-                  const SystemUser& system);
+// The owner that hooks of the agent around noted for it (hook/noted_session.h). Nothing: none did.
+using Noted = std::function<std::optional<Owner>()>;
+
+// flag > LEASE_AGENT, LEASE_SESSION, LEASE_PR > the host agent's variables, if they tell its session > what
+// its hooks noted > user@host. A session that belongs to the host agent is kept when only the agent's name is
+// given: it is a subagent's then. Asks for what was noted only if it may count.
+Identity identify(const IdentityFlags& flags, const Variables& variables, const SystemUser& system,
+                  const Noted& noted);
 
 }  // namespace leasehold

@@ -11,11 +11,10 @@
 #include "util/path_text.h"
 #include "util/unique.h"
 #include "util/utf8.h"
+#include "util/variables.h"
 
 namespace leasehold {
 namespace {
-
-const char* environment(const char* name) { return std::getenv(name); }
 
 Result<std::vector<HookHost>> named_hosts(std::string_view list) {
   std::vector<HookHost> hosts;
@@ -39,7 +38,7 @@ Result<InitRequest> request_of(const Call& call) {
   auto workspace = find_workspace(*place);
   if (!workspace) return fail(workspace.error());
 
-  InitRequest request = {.workspace = std::move(*workspace), .variables = environment};
+  InitRequest request = {.workspace = std::move(*workspace), .variables = own_variable};
   request.wishes = wishes_of(request.workspace);
   const bool uninstall = arguments.has("uninstall");
   const auto agents = arguments.text("agents");
@@ -52,12 +51,15 @@ Result<InitRequest> request_of(const Call& call) {
   } else if (all) {
     request.hosts.assign(all_hosts().begin(), all_hosts().end());
   } else if (!uninstall) {
-    request.hosts = installed_hosts(request.workspace.root, environment);
+    request.hosts = installed_hosts(request.workspace.root, own_variable);
   }
   if (arguments.has("git-hooks") || (all && request.workspace.git_common_dir)) {
     auto git = find_git_place(request.workspace.root, request.workspace.git_common_dir);
-    if (!git) return fail(git.error());
-    request.git = std::move(*git);
+    if (git) {
+      request.git = std::move(*git);
+    } else {
+      request.no_git = git.error();
+    }
   }
   return request;
 }
@@ -93,15 +95,16 @@ ToldStep told(const InitStep& step, const std::string& root) {
 }
 
 // What is left for people to do, so that agents really ask.
-std::vector<std::string> next_steps(const InitRequest& request, const InitPlan& plan) {
+std::vector<std::string> next_steps(const Call& call, const InitRequest& request, const InitPlan& plan) {
   std::vector<std::string> steps;
-  if (!on_path("lease", environment)) steps.emplace_back("Put lease on PATH: the hooks call it by its name.");
+  if (!on_path("lease", own_variable))
+    steps.emplace_back("Put lease on PATH: the hooks call it by its name.");
   for (const HookHost host : request.hosts) {
     const bool is_left_out =
         std::ranges::find(plan.refused, word(host), &Refusal::part) != plan.refused.end();
     if (!is_left_out && !condition_of(host).empty()) steps.emplace_back(condition_of(host));
   }
-  if (request.hosts.empty() && !request.git)
+  if (request.hosts.empty() && !call.arguments().has("agents"))
     steps.emplace_back("No agent was found. Name those you use: lease init --agents claude-code,codex");
   if (!request.hosts.empty()) steps.emplace_back("See it work: lease doctor");
   return steps;
@@ -125,7 +128,8 @@ void answer(const Call& call, const InitRequest& request, const InitPlan& plan, 
   }
   if (plan.is_done())
     text = uninstall ? "There is nothing of ours here.\n" : "Everything is in place already.\n";
-  const std::vector<std::string> next = uninstall ? std::vector<std::string>() : next_steps(request, plan);
+  const std::vector<std::string> next =
+      uninstall ? std::vector<std::string>() : next_steps(call, request, plan);
   boost::json::array hosts;
   for (const HookHost host : request.hosts) hosts.push_back(boost::json::string(word(host)));
   if (call.out().json()) {
@@ -147,7 +151,7 @@ void answer(const Call& call, const InitRequest& request, const InitPlan& plan, 
 Result<void> check_any(const InitRequest& request, const InitPlan& plan) {
   const auto is_part = [&](const Refusal& one) { return !one.part.contains(' '); };
   const auto refused = static_cast<std::size_t>(std::ranges::count_if(plan.refused, is_part));
-  if (refused == 0 || refused < request.hosts.size() + (request.git ? 1 : 0)) return {};
+  if (refused == 0 || refused < request.hosts.size() + (request.git || request.no_git ? 1 : 0)) return {};
   std::string text;
   for (const Refusal& one : plan.refused) text += fmt::format("{}: {}\n", one.part, one.error.message);
   return fail(plan.refused.front().error.code, text + "Nothing was changed.");

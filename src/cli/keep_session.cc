@@ -3,13 +3,13 @@
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "hook/session_keeper.h"
+#include "util/variables.h"
 
 namespace leasehold {
 namespace {
 
 Result<int> run(Call& call) {
-  const auto variables = [](const char* name) -> const char* { return std::getenv(name); };
-  const auto kept = keep_session(call.arguments().operands(), {.environment = variables});
+  const auto kept = keep_session(call.arguments().operands(), {.environment = own_variable});
   if (!kept) return fail(kept.error());
   return 0;
 }

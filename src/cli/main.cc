@@ -93,6 +93,8 @@ int run(Words words) {
   if (!command->program.empty()) return report(output, run_beside(*command, rest));
   // Never taken down: the kernel takes files and memory back in less time, and an agent waits for it.
   Call& call = *new Call(*command, rest, *std::move(arguments), output);
+  // Read when it is needed, a wrong one would be told only after the wait, and instead of who is in the way.
+  if (const auto chosen = call.exit_status(Code::busy); !chosen) return report(output, chosen.error());
   const Result<int> status = command->run(call);
   return status ? *status : report(output, status.error());
 }

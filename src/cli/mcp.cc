@@ -8,7 +8,9 @@
 #include "cli/call.h"
 #include "cli/end_signals.h"
 #include "env/system_random.h"
+#include "hook/noted_session.h"
 #include "mcp/stdio.h"
+#include "util/variables.h"
 
 namespace leasehold {
 namespace {
@@ -17,13 +19,24 @@ namespace {
 Result<mcp::DeskOptions> desk_options(Call& call) {
   auto place = call.place();
   if (!place) return fail(place.error());
-  const Identity& who = call.identity();
+  const Arguments& given = call.arguments();
+  // Without what hooks noted: that is asked for at each call.
+  const Identity who = identify(
+      {.agent_id = given.text("agent"), .session_id = given.text("session"), .pr_id = given.text("pr")},
+      own_variable, system_user(), {});
   SystemRandom random;
   const char* const trace = std::getenv("TRACEPARENT");
   return mcp::DeskOptions{
       .open = [&call](bool create, bool only_managed) { return call.workspace(create, only_managed); },
-      .place = *std::move(place),
+      .place = *place,
       .owner = {who.is_user ? std::string() : who.owner.agent_id, who.owner.session_id},
+      .noted =
+          [around = SessionAround(*place, own_variable), said = who.said] {
+            Owner owner = around.now().value_or(Owner{});
+            if (!said.agent_id.empty()) owner.agent_id.clear();
+            if (!said.session_id.empty()) owner.session_id.clear();
+            return owner;
+          },
       .pr_id = who.pr_id,
       .host = who.host,
       .user = who.owner.agent_id,

@@ -1,4 +1,4 @@
-// The store of lease-etcd.
+// The store of lease-etcd and lease-serve-etcd.
 #include <cstdlib>
 
 #include "open/etcd.h"

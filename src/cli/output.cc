@@ -29,6 +29,8 @@ void Output::document(const boost::json::object& object) const {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
+bool Output::is_written() const { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
+
 void Output::note(std::string_view text) const {
   if (!options_.quiet && !options_.json) write_error(fmt::format("{}lease: {}\n", wiped(options_), text));
 }

@@ -32,6 +32,8 @@ class Output {
   void print(std::string_view text) const;
   // The answer as JSON, one document in a line. Also with --quiet: whoever asks for it wants to read it.
   void document(const boost::json::object& object) const;
+  // Whether all of the answer so far went where it should.
+  bool is_written() const;
   // For people; nothing with --quiet or --json.
   void note(std::string_view text) const;
   // An error, for people.

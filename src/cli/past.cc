@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "cli/when.h"
+#include "util/wall_now.h"
 
 namespace leasehold {
 namespace {

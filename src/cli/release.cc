@@ -14,10 +14,10 @@ Result<int> run(Call& call) {
   if (!which) return fail(which.error());
   const auto current = token(call.arguments());
   if (!current) return fail(current.error());
-  const auto released =
-      (*workspace)
-          ->client()
-          ->release({.caller = call.caller(), .which = *std::move(which), .token = *current});
+  const auto client = (*workspace)->client();
+  const auto released = in_pieces(*std::move(which), [&](Selection some) {
+    return client->release({.caller = call.caller(), .which = std::move(some), .token = *current});
+  });
   if (!released) return fail(released.error());
   return answer(call, *released, "released");
 }

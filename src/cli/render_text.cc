@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/live.h"
 #include "leasehold/until_released.h"
 #include "util/duration_text.h"
 #include "util/utf8.h"
@@ -51,10 +52,11 @@ std::string owner_text(const Holder& holder) {
 std::string ends_text(const BoardRow& row, Time now) {
   if (!row.live) return "ended";
   if (row.lease.status == Status::pending) return "waits";
-  if (row.lease.expires_at == kForever) return row.lease.ttl == kUntilReleased ? "until released" : "-";
+  const Time end = end_as_it_stands(row.lease);
+  if (end == kForever) return row.lease.ttl == kUntilReleased ? "until released" : "-";
   // Its owner is seen alive, which keeps it past its time.
-  if (row.lease.expires_at <= now) return "attended";
-  return span_text(row.lease.expires_at - now);
+  if (end <= now) return "attended";
+  return span_text(end - now) + (row.lease.recalled_at ? ", asked back" : "");
 }
 
 std::string alive_text(const BoardRow& row, const Output& out) {
@@ -78,7 +80,7 @@ std::string granted_text(const Granted& granted, const Output& out) {
   for (const Lease& lease : granted.leases) {
     text += fmt::format("{}  {}  token {}  ends in {}",
                         out.painted(Paint::bold, scope_text(lease.path, lease.subtree)), word(lease.mode),
-                        lease.token.value, span_text(lease.expires_at - lease.updated_at));
+                        lease.token.value, span_text(end_as_it_stands(lease) - lease.updated_at));
     if (!lease.requested && !lease.paired_with.empty()) {
       text += fmt::format("  (paired with {}, rule {})", in_sentence(lease.paired_with.front()),
                           in_sentence(lease.rule));

@@ -13,12 +13,13 @@ Result<int> run(Call& call) {
   if (!workspace) return fail(workspace.error());
   auto which = selection(call);
   if (!which) return fail(which.error());
-  const auto renewed =
-      (*workspace)
-          ->client()
-          ->renew({.caller = call.caller(), .which = *std::move(which), .token = *current, .ttl = *ttl});
+  const bool is_heartbeat = which->all || which->pr_id;
+  const auto client = (*workspace)->client();
+  const auto renewed = in_pieces(*std::move(which), [&](Selection some) {
+    return client->renew({.caller = call.caller(), .which = std::move(some), .token = *current, .ttl = *ttl});
+  });
   if (!renewed) return fail(renewed.error());
-  return answer(call, *renewed, "renewed");
+  return is_heartbeat ? answer_heartbeat(call, *renewed) : answer(call, *renewed, "renewed");
 }
 
 constexpr OptionSpec kOptions[] = {
@@ -39,7 +40,9 @@ const Command kRenew = {
     .description =
         "Extends leases of your own; their tokens stay. A lease that is over is not revived, even if the "
         "path "
-        "is free: somebody may have held it in between. Acquire it again.",
+        "is free: somebody may have held it in between. Acquire it again. With --all it also fails (79) when "
+        "a lease "
+        "was lost since you were last told, and (66) when you hold nothing, so that a loop ends.",
     .uses = Uses::owner,
     .operands = {"PATH", "A file as in lease acquire; - reads a list from standard input"},
     .options = kOptions,

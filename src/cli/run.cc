@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/json/serialize.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -17,7 +18,7 @@
 #include "cli/progress.h"
 #include "cli/render_text.h"
 #include "cli/run_marks.h"
-#include "cli/when.h"
+#include "cli/run_stand_in.h"
 #include "env/machine.h"
 #include "env/processes.h"
 #include "hook/aftermath.h"
@@ -26,6 +27,9 @@
 #include "run/child_process.h"
 #include "util/nudge.h"
 #include "util/unique.h"
+#include "util/variables.h"
+#include "util/wall_now.h"
+#include "wire/answer_json.h"
 
 namespace leasehold {
 namespace {
@@ -53,16 +57,12 @@ class LostFlag {
   std::map<LeaseId, std::string> leases_;
 };
 
-// How it came to an end that nobody here brought about.
-bool is_taken(const Lease& lease) {
-  return lease.status != Status::active && lease.ended_by != EndCause::released;
-}
-
-// Looks once in a while whether somebody took one of the leases away. The keeper would learn of it by its
+// Looks once in a while whether one of the leases is over: somebody took it away, or another process of its
+// owner gave it back. The keeper would learn of it by its
 // next renewal, which may be minutes off.
-class TakenWatch {
+class EndWatch {
  public:
-  TakenWatch(std::shared_ptr<Client> client, const std::vector<Lease>& leases, LostFlag& lost)
+  EndWatch(std::shared_ptr<Client> client, const std::vector<Lease>& leases, LostFlag& lost)
       : thread_([client = std::move(client), leases, &lost](const std::stop_token& stop) {
           std::mutex mutex;
           std::condition_variable_any stopped;
@@ -74,7 +74,9 @@ class TakenWatch {
             if (!held) continue;
             for (const Lease& lease : leases) {
               if (contains(*held, lease.id, &Lease::id)) continue;
-              if (const auto now = client->lease(lease.id); now && is_taken(*now)) lost.raise(lease.id, {});
+              const auto now = client->lease(lease.id);
+              const bool is_over = now ? now->status != Status::active : now.error().code == Code::not_found;
+              if (is_over) lost.raise(lease.id, {});
             }
           }
         }) {}
@@ -94,7 +96,7 @@ std::vector<std::pair<std::string, std::string>> variables_for(const Granted& gr
     tokens += fmt::format("{}{}={}", tokens.empty() ? "" : "\n", lease.path, lease.token.value);
     ids += fmt::format("{}{}", ids.empty() ? "" : " ", lease.id.text);
   }
-  auto variables = credentials_for_command([](const char* name) -> const char* { return std::getenv(name); });
+  auto variables = credentials_for_command(own_variable);
   variables.insert(variables.end(), {{"LEASE_TOKEN", std::to_string(highest.value)},
                                      {"LEASE_TOKENS", tokens},
                                      {"LEASE_IDS", ids},
@@ -114,7 +116,10 @@ std::vector<Lease> release_all(Call& call, Keeper& keeper, RunMarks& marks) {
     return taken;
   }
   for (const Outcome& one : released->outcomes) {
-    if (one.lease && is_taken(*one.lease)) taken.push_back(*one.lease);
+    // What its owner gave back just before was not taken.
+    const bool is_taken =
+        one.lease && one.lease->status != Status::active && one.lease->ended_by != EndCause::released;
+    if (is_taken) taken.push_back(*one.lease);
   }
   return taken;
 }
@@ -128,8 +133,35 @@ std::string named(const std::vector<Lease>& lost, std::string_view one, std::str
                      lost.size() == 1 ? one : several);
 }
 
+// What becomes of a run, in sentences for people as it comes, or as one document at the end.
+class Telling {
+ public:
+  explicit Telling(const Output& out) : out_(out) {}
+
+  void say(std::string sentence) {
+    if (!out_.json()) return out_.complain(sentence);
+    said_ += (said_.empty() ? "" : " ") + std::move(sentence);
+  }
+  // Where it ran, standard output is the command's.
+  void finish(Code code, int exit_status, bool ran) {
+    if (said_.empty()) return;
+    auto error = error_json({code, std::move(said_)});
+    error["exit_code"] = exit_status;
+    const boost::json::object document = {{"error", std::move(error)}};
+    if (ran) {
+      write_error(boost::json::serialize(document) + "\n");
+    } else {
+      out_.document(document);
+    }
+  }
+
+ private:
+  const Output& out_;
+  std::string said_;
+};
+
 // Who took it, and why, as far as history tells; else why it could not be kept.
-void tell_how(Call& call, Client& client, const std::vector<Lease>& lost,
+void tell_how(Telling& telling, Client& client, const std::vector<Lease>& lost,
               const std::map<LeaseId, std::string>& reasons) {
   constexpr std::size_t kLatest = 10;
   for (const Lease& lease : lost) {
@@ -139,21 +171,44 @@ void tell_how(Call& call, Client& client, const std::vector<Lease>& lost,
       return event.status_before == Status::active && event.status_after != Status::active;
     });
     if (end != events.rend()) {
-      call.out().complain(notice_text({.cause = end->cause,
-                                       .path = end->path,
-                                       .subtree = end->subtree,
-                                       .actor = end->actor,
-                                       .reason = end->reason},
-                                      wall_now()));
+      telling.say(notice_text({.cause = end->cause,
+                               .path = end->path,
+                               .subtree = end->subtree,
+                               .actor = end->actor,
+                               .reason = end->reason},
+                              wall_now()));
     } else if (const auto why = reasons.find(lease.id); why != reasons.end() && !why->second.empty()) {
-      call.out().complain(why->second);
+      telling.say(why->second);
     }
   }
+}
+
+// What another one runs under, too, must not end when either of them is killed.
+void share_with_others(Client& client, const RunMarks& marks, const std::vector<Lease>& leases,
+                       Caller caller) {
+  RenewRequest claim;
+  std::vector<std::string> files;
+  for (const RunMarks::Other& other : marks.others()) {
+    const auto lease = std::ranges::find(leases, other.lease, &Lease::id);
+    const auto& process = lease->holder.process;
+    // Else it hangs on a stand-in already, or is nothing of theirs.
+    if (!process || !contains(other.pids, static_cast<pid_t>(process->pid))) continue;
+    claim.which.ids.push_back(other.lease);
+    files.push_back(other.mark);
+  }
+  if (files.empty()) return;
+  caller.holder.process = start_stand_in(files);
+  claim.caller = std::move(caller);
+  // Where that fails it is lost with the other one, and noticed as any loss.
+  if (claim.caller.holder.process) [[maybe_unused]]
+    const auto done = client.renew(claim);
 }
 
 // What others still run under must not end with this process.
 void hand_over(Client& client, const RunMarks& marks, const Caller& caller) {
   for (const RunMarks::Other& other : marks.others()) {
+    const auto lease = client.lease(other.lease);
+    if (!lease || lease->holder.process != own_process(read_machine())) continue;
     for (const pid_t pid : other.pids) {
       Caller heir = caller;
       heir.holder.process = process_with_pid(read_machine(), pid);
@@ -182,6 +237,7 @@ void release_session(Call& call, const Caller& caller) {
 int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted, const Owner& owner,
               RunMarks& marks) {
   std::vector<Lease> gone;
+  Telling telling(call.out());
   const auto is_lost = [&] {
     const auto over = lost.leases();
     for (const Lease& lease : granted.leases) {
@@ -189,8 +245,8 @@ int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted
     }
     // It is ended at once; the store is asked for more afterwards.
     if (!gone.empty())
-      call.out().complain(named(gone, "runs under is lost.", "runs under are lost.") +
-                          " The command is being ended.");
+      telling.say(named(gone, "runs under is lost.", "runs under are lost.") +
+                  " The command is being ended.");
     return !gone.empty();
   };
   const ChildEnd end = supervise({.command = call.arguments().command(),
@@ -198,15 +254,16 @@ int run_under(Call& call, Keeper& keeper, LostFlag& lost, const Granted& granted
                                   .is_lost = is_lost,
                                   .wake = lost.descriptor()});
   Client& client = *(*call.workspace())->client();
-  tell_how(call, client, gone, lost.leases());  // Before what is left is released, which is no reason.
+  tell_how(telling, client, gone, lost.leases());  // Before what is left is released, which is no reason.
   if (const std::vector<Lease> taken = release_all(call, keeper, marks); gone.empty() && !taken.empty()) {
     gone = taken;
-    call.out().complain(
-        named(gone, "ran under was lost before it ended.", "ran under were lost before it ended."));
-    tell_how(call, client, gone, {});
+    telling.say(named(gone, "ran under was lost before it ended.", "ran under were lost before it ended."));
+    tell_how(telling, client, gone, {});
   }
-  if (!end.not_started.empty()) call.out().complain(end.not_started);
-  return gone.empty() ? end.exit_status : info(Code::lost).exit_code;
+  if (!end.not_started.empty()) telling.say(end.not_started);
+  const int status = gone.empty() ? end.exit_status : info(Code::lost).exit_code;
+  telling.finish(gone.empty() ? Code::invalid_argument : Code::lost, status, end.not_started.empty());
+  return status;
 }
 
 // Whether any of the leases goes on when the command has ended: such a one must not hang on this process.
@@ -260,9 +317,10 @@ Result<int> run(Call& call) {
   if (granted == nullptr) return answer(call, *request, *answered);
   tell(call.out(), answered->notices);
   note_granted(**workspace, granted->leases);
-  const TakenWatch watch((*workspace)->client(), granted->leases, lost);
+  const EndWatch watch((*workspace)->client(), granted->leases, lost);
   const bool keeps = call.arguments().has("keep");
   RunMarks marks(granted->leases, keeps ? std::vector<LeaseId>() : brought_by(*granted));
+  share_with_others(*(*workspace)->client(), marks, granted->leases, request->caller);
   const int status = run_under(call, **keeper, lost, *granted, holder.owner, marks);
   (*keeper)->stop();
   hand_over(*(*workspace)->client(), marks, request->caller);

@@ -29,6 +29,13 @@ void remove_leftovers(const std::string& folder) {
   }
 }
 
+// Both kinds of lock know nothing of each other. By the first the last one knows that it is; the other tells
+// a stand-in, which waits for it and must not be in the way of that.
+bool join_in(int mark) {
+  struct flock all = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
+  return ::flock(mark, LOCK_SH | LOCK_NB) == 0 && ::fcntl(mark, F_OFD_SETLK, &all) == 0;
+}
+
 }  // namespace
 
 RunMarks::RunMarks(std::span<const Lease> leases, std::span<const LeaseId> brought) {
@@ -42,7 +49,7 @@ RunMarks::RunMarks(std::span<const Lease> leases, std::span<const LeaseId> broug
       mark.descriptor = ::open(mark.path.c_str(), flags, S_IRUSR | S_IWUSR);
     }
     const std::string line = fmt::format("{}\n", ::getpid());
-    const bool is_in = mark.descriptor >= 0 && ::flock(mark.descriptor, LOCK_SH | LOCK_NB) == 0 &&
+    const bool is_in = mark.descriptor >= 0 && join_in(mark.descriptor) &&
                        ::write(mark.descriptor, line.data(), line.size()) == std::ssize(line);
     if (!is_in && mark.descriptor >= 0) {
       ::close(mark.descriptor);
@@ -66,7 +73,8 @@ std::vector<LeaseId> RunMarks::take_last() {
       // flock(2) gives up the shared lock first: of two who end at once one is the last.
       if (::flock(mark.descriptor, LOCK_EX | LOCK_NB) != 0) return false;
       ::unlink(mark.path.c_str());
-      ::close(mark.descriptor);
+      // A stand-in lives as long as this is open, and the lease with it, which is yet to be given back.
+      given_back_.emplace_back(mark.descriptor);
     }
     last.push_back(mark.lease);
     return true;
@@ -77,7 +85,7 @@ std::vector<LeaseId> RunMarks::take_last() {
 std::vector<RunMarks::Other> RunMarks::others() const {
   std::vector<Other> all;
   for (const Mark& mark : marks_) {
-    Other other = {.lease = mark.lease, .pids = {}};
+    Other other = {.lease = mark.lease, .mark = mark.path, .pids = {}};
     char text[4096] = {};
     const ssize_t size = ::pread(mark.descriptor, text, sizeof text, 0);
     for (const char* at = text; at < text + size;) {

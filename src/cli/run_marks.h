@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "leasehold/calls.h"
+#include "util/descriptor.h"
 
 namespace leasehold {
 
@@ -25,9 +26,10 @@ class RunMarks {
   // At the end: which to give back, because nobody else runs under them.
   std::vector<LeaseId> take_last();
 
-  // Others who run under one of the rest, and may be gone already.
+  // Others who run under one of the leases, and may be gone already.
   struct Other {
     LeaseId lease;
+    std::string mark;  // The file.
     std::vector<pid_t> pids;
   };
   std::vector<Other> others() const;
@@ -39,6 +41,7 @@ class RunMarks {
     int descriptor = -1;
   };
   std::vector<Mark> marks_;
+  std::vector<Descriptor> given_back_;
 };
 
 }  // namespace leasehold

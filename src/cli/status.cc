@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/render_text.h"
 #include "cli/when.h"
+#include "util/wall_now.h"
 #include "wire/answer_json.h"
 
 namespace leasehold {
@@ -24,7 +25,10 @@ Result<int> run(Call& call) {
   if (call.out().json()) {
     call.out().document(board_json(*board));
   } else if (board->rows.empty()) {
-    call.out().print("Nothing is leased.\n");
+    const Arguments& arguments = call.arguments();
+    const bool is_part = !arguments.operands().empty() || arguments.has("agent") ||
+                         arguments.has("session") || arguments.has("pr");
+    call.out().print(is_part ? "Nothing of that is leased.\n" : "Nothing is leased.\n");
   } else {
     call.out().print(board_text(*board, call.out()));
   }

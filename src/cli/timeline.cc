@@ -8,9 +8,9 @@
 #include <map>
 
 #include "cli/render_text.h"
-#include "cli/when.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
+#include "util/wall_now.h"
 #include "wire/answer_json.h"
 
 namespace leasehold {

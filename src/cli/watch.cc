@@ -1,8 +1,10 @@
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <boost/json/serialize.hpp>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "cli/board.h"
@@ -27,17 +29,31 @@ bool nobody_reads() {
   return ::poll(&descriptor, 1, 0) > 0 && (descriptor.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-Result<void> show_board(Call& call, Client& client, const Listing& what) {
+// What is on a board, but for how long it has been there.
+std::string gist(const Board& board) {
+  std::string text;
+  for (const auto& [lease, verdict, live] : board.rows) {
+    text += fmt::format("{} {} {} {} {} {} {}\n", lease.id.text, word(lease.status), word(lease.mode),
+                        lease.token.value, lease.renewal_count, word(verdict.liveness), live);
+  }
+  return text;
+}
+
+// Returns whether it was shown. On a terminal the times run on; others get it when it has changed, which
+// `last` tells.
+Result<bool> show_board(Call& call, Client& client, const Listing& what, std::optional<std::string>& last) {
   const auto board = client.board(what);
   if (!board) return fail(board.error());
+  const bool is_terminal = ::isatty(STDOUT_FILENO) == 1 && !call.out().json();
+  if (std::string now = gist(*board); std::exchange(last, now) == now && !is_terminal) return false;
   if (call.out().json()) {
     call.out().document(board_json(*board));
   } else {
     // To the top, and nothing is left of what stood there.
-    call.out().print((::isatty(STDOUT_FILENO) == 1 ? "\x1b[H\x1b[2J" : "") + board_text(*board, call.out()));
+    call.out().print((is_terminal ? "\x1b[H\x1b[2J" : "") + board_text(*board, call.out()));
   }
   std::fflush(stdout);
-  return {};
+  return true;
 }
 
 Result<int> run(Call& call) {
@@ -55,21 +71,24 @@ Result<int> run(Call& call) {
   if (!latest) return fail(latest.error());
   std::uint64_t after = *start ? static_cast<std::uint64_t>(**start) : *latest;
   const bool board = call.arguments().has("board");
+  std::optional<std::string> last_board;
   bool is_away = false;
   // What happened meanwhile is told when it is back: a server that is restarted, most often.
   const auto passes = [&](const Error& error) {
     if (error.code != Code::unavailable || nobody_reads()) return false;
-    if (!std::exchange(is_away, true)) call.out().note(error.message + " Goes on when it is there again.");
+    if (!std::exchange(is_away, true))
+      call.out().note(fmt::format("{}{} Goes on when it is there again.", error.message,
+                                  error.message.ends_with('.') ? "" : "."));
     pollfd interrupted = {signals.descriptor(), POLLIN, 0};
     ::poll(&interrupted, 1, static_cast<int>(kRefresh.count()));
     return true;
   };
   for (std::int64_t left = limit->value_or(kManyEvents); left > 0 && !signals.came();) {
     if (board) {
-      if (auto shown = show_board(call, *client, *what); !shown) {
-        if (passes(shown.error())) continue;
-        return fail(shown.error());
-      }
+      const auto shown = show_board(call, *client, *what, last_board);
+      if (!shown && passes(shown.error())) continue;
+      if (!shown) return fail(shown.error());
+      if (*shown && --left == 0) break;
     }
     const auto events = client->events(after, kRefresh, signals.descriptor());
     if (!events) {
@@ -80,8 +99,8 @@ Result<int> run(Call& call) {
     for (const Event& event : *events) {
       after = event.sequence;
       if (!concerns(event, *what)) continue;
-      if (left-- <= 0) break;
       if (board) continue;
+      if (left-- <= 0) break;
       if (call.out().json()) {
         call.out().document(event_json(event));
       } else {
@@ -96,7 +115,7 @@ Result<int> run(Call& call) {
 constexpr OptionSpec kOptions[] = {
     {"--board", {}, "Show the whole board instead, always as it is now"},
     {"--after", "SEQUENCE", "Begin behind this event instead of now"},
-    {"--limit", "N", "End after so many events"},
+    {"--limit", "N", "End after so many events, or boards"},
     kBoardAgentOption,
     kBoardSessionOption,
     kBoardPrOption,

@@ -5,12 +5,9 @@
 #include "util/duration_text.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
+#include "util/wall_now.h"
 
 namespace leasehold {
-
-WallTime wall_now() {
-  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
-}
 
 Result<WallTime> parse_when(std::string_view text, std::string_view option) {
   if (const auto moment = parse_rfc3339(text)) return *moment;

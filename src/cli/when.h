@@ -7,8 +7,6 @@
 
 namespace leasehold {
 
-WallTime wall_now();
-
 // A moment as people write it: 1h (ago), or 2026-11-15T08:00:00Z. Error: invalid_argument, naming the option.
 Result<WallTime> parse_when(std::string_view text, std::string_view option);
 

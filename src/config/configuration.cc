@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 
+#include "util/number.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -247,17 +247,10 @@ std::vector<EffectiveSetting> Configuration::explain(std::vector<Setting> stored
 
 namespace {
 
-template <class Number>
-bool is_number(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 // Any text is a string; whether it is JSON is for those who read it to see.
 bool is_of_type(std::string_view value, std::string_view type) {
-  if (type == "int") return is_number<std::int64_t>(value);
-  if (type == "float") return is_number<double>(value);
+  if (type == "int") return parse_number<std::int64_t>(value).has_value();
+  if (type == "float") return parse_number<double>(value).has_value();
   if (type == "bool") return value == "true" || value == "false";
   return true;
 }

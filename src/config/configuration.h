@@ -17,6 +17,7 @@
 #include "leasehold/config.h"
 #include "leasehold/result.h"
 #include "util/toml.h"
+#include "util/variables.h"
 
 namespace leasehold {
 
@@ -29,8 +30,8 @@ struct SettingsFile {
 std::vector<std::string> unknown_settings(std::string_view file, const TomlTable& table);
 
 struct ConfigSources {
-  std::map<std::string, std::string> flags;                  // By the setting's name.
-  std::function<const char*(const char* name)> environment;  // Like getenv(3). Empty: nothing is set.
+  std::map<std::string, std::string> flags;  // By the setting's name.
+  Variables environment;                     // Like getenv(3). Empty: nothing is set.
   std::optional<SettingsFile> project;
   std::optional<SettingsFile> user;
 };

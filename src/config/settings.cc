@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "util/duration_text.h"
+#include "util/number.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -124,13 +124,6 @@ std::unexpected<Error> not_a(const SettingSpec& spec, std::string_view text, std
               fmt::format("{} is {}; it has to be {}", spec.name, in_quotes(text), what));
 }
 
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 Result<std::int64_t> parse_flag(const SettingSpec& spec, std::string_view text) {
   if (text == "true" || text == "1") return 1;
   if (text == "false" || text == "0") return 0;
@@ -141,7 +134,7 @@ Result<std::int64_t> parse_flag(const SettingSpec& spec, std::string_view text) 
 constexpr std::int64_t kMost = 1'000'000'000;
 
 Result<std::int64_t> parse_count(const SettingSpec& spec, std::string_view text) {
-  const auto number = parse_number(text);
+  const auto number = parse_number<std::int64_t>(text);
   if (!number || *number > kMost) return not_a(spec, text, "a whole number");
   return checked(spec, *number, text);
 }
@@ -166,7 +159,7 @@ Result<std::int64_t> parse_setting(const SettingSpec& spec, std::string_view tex
 
 Result<std::int64_t> parse_setting(const SettingSpec& spec, std::string_view text, Duration unit) {
   if (spec.kind != SettingKind::duration) return parse_setting(spec, text);
-  const auto number = parse_number(text);
+  const auto number = parse_number<std::int64_t>(text);
   if (!number || *number > kMost || *number < -kMost) return not_a(spec, text, "a whole number");
   const auto longest = kLongestDuration.count();
   return checked(spec, std::clamp(*number * unit.count(), -longest, longest), text);

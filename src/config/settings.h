@@ -15,6 +15,10 @@
 
 namespace leasehold {
 
+// The stored key that says since when some of history may be missing, because `keep_history` was off (Unix
+// time). Not a setting: programs keep it for `lease doctor`.
+inline constexpr const char* kHistoryLeftOut = "history_left_out_at";
+
 enum class SettingKind { number, flag, duration };
 
 // Where a setting goes. Flags are 0 or 1, durations milliseconds.

@@ -133,6 +133,12 @@ class Connection {
   asio::awaitable<void> answer(Request& request, Response& response, std::unique_ptr<Teller>& stream) {
     if (co_await respond_to_anybody(server_, request, response)) co_return;
     auto principal = server_.door.admit(peer_, request);
+    // It may have been made just now, and whoever made it has no daemon in mind.
+    constexpr int kUnauthorized = 401;
+    const bool is_unknown =
+        !principal && principal.error().status == kUnauthorized && !request.header("authorization").empty();
+    if (is_unknown && server_.look_for_tokens && server_.look_for_tokens())
+      principal = server_.door.admit(peer_, request);
     if (principal) {
       guest_.is_known = true;
       request.principal = *std::move(principal);

@@ -10,6 +10,7 @@
 #include "daemon/tokens.h"
 #include "util/lower_case.h"
 #include "util/utf8.h"
+#include "util/wall_now.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -47,10 +48,6 @@ std::optional<std::string> secret_in(std::string_view header) {
   while (plain.ends_with('\0')) plain.pop_back();  // What the padding stands for.
   const auto colon = plain.find(':');
   return colon == std::string::npos ? std::nullopt : std::optional(plain.substr(colon + 1));
-}
-
-WallTime wall_now() {
-  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
 }
 
 }  // namespace

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
-#include <charconv>
 
 #include "leasehold/until_released.h"
 #include "model/key.h"
+#include "util/number.h"
+#include "util/shell_word.h"
 #include "util/utf8.h"
 
 namespace leasehold::daemon {
@@ -15,12 +16,6 @@ namespace {
 
 // What any request needs, and half of what the parser could take.
 constexpr std::size_t kDepthMost = 16;
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
 
 }  // namespace
 
@@ -38,14 +33,16 @@ Result<boost::json::value> body_of(const Request& request) {
 
 Result<void> bind(const Principal& principal, Caller& caller) {
   if (!principal.is_local) caller.holder.process.reset();
-  if (principal.agent_id.empty() || principal.role == Role::op) return {};
   std::string& agent = caller.holder.owner.agent_id;
   if (agent.empty()) agent = principal.agent_id;
+  if (agent.empty()) return fail(Code::invalid_argument, "agent_id is missing: the name of who asks.");
+  if (principal.agent_id.empty() || principal.role == Role::op) return {};
   if (agent != principal.agent_id) {
     return fail(
         Code::not_owner,
-        fmt::format("This credential is for the agent {}, and the request for {}. Use that agent's own.",
-                    in_sentence(principal.agent_id), in_sentence(agent)));
+        fmt::format("This credential is for the agent {}, and the request for {}. Act as that agent "
+                    "(LEASE_AGENT={}), or use the credential of this one.",
+                    in_sentence(principal.agent_id), in_sentence(agent), shell_word(principal.agent_id)));
   }
   // Whoever knows a session's id is not thereby all of its agents.
   caller.whole_session = false;
@@ -53,7 +50,11 @@ Result<void> bind(const Principal& principal, Caller& caller) {
 }
 
 Result<void> bind(const Exchange& exchange, Caller& caller) {
-  return bind(exchange.request.principal, caller);
+  const Principal& principal = exchange.request.principal;
+  const bool is_one_agents = !principal.agent_id.empty() && principal.role != Role::op;
+  if (is_one_agents && exchange.request.header("lease-agent") == "guessed")
+    caller.holder.owner.agent_id = principal.agent_id;
+  return bind(principal, caller);
 }
 
 Result<void> make_keys(std::vector<std::string>& paths) {
@@ -83,7 +84,7 @@ Result<std::optional<Token>> token_from_if_match(const Request& request) {
   std::string_view text = request.header("if-match");
   if (text.empty() || text == "*") return std::nullopt;
   if (text.starts_with('"') && text.ends_with('"') && text.size() > 2) {
-    if (const auto value = number(text.substr(1, text.size() - 2))) return Token{*value};
+    if (const auto value = parse_number<std::uint64_t>(text.substr(1, text.size() - 2))) return Token{*value};
   }
   return fail(Code::invalid_argument, "If-Match has to be a lease's token in quotes, as ETag gives it.");
 }
@@ -91,7 +92,7 @@ Result<std::optional<Token>> token_from_if_match(const Request& request) {
 Result<std::optional<std::uint64_t>> number_from(const Request& request, const std::string& name) {
   const auto text = request.parameter(name);
   if (!text) return std::nullopt;
-  if (const auto value = number(*text)) return value;
+  if (const auto value = parse_number<std::uint64_t>(*text)) return value;
   return fail(Code::invalid_argument, fmt::format("{} is {}; give a number.", name, in_quotes(*text)));
 }
 

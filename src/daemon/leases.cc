@@ -51,6 +51,8 @@ Result<Request> bound(const Exchange& exchange, Result<Request> (*read)(const bo
     if (auto made = make_keys(request->which.paths); !made) return fail(made.error());
   }
   if constexpr (requires { request->to; }) {
+    if (request->to.owner.agent_id.empty())
+      return fail(Code::invalid_argument, "to.agent_id is missing: the name of who gets it.");
     if (!exchange.request.principal.is_local) request->to.process.reset();
   }
   return request;
@@ -73,6 +75,8 @@ Result<Request> about_one(const Exchange& exchange, Result<Request> (*read)(cons
     if (auto done = bind(exchange, request->caller); !done) return fail(done.error());
   }
   if constexpr (requires { request->to; }) {
+    if (request->to.owner.agent_id.empty())
+      return fail(Code::invalid_argument, "to.agent_id is missing: the name of who gets it.");
     if (!exchange.request.principal.is_local) request->to.process.reset();
   }
   if constexpr (requires { request->token; }) {

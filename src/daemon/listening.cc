@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 
 #include "util/descriptor.h"
+#include "util/number.h"
 #include "util/utf8.h"
 
 namespace leasehold::daemon {
@@ -40,7 +40,8 @@ bool is_loopback(const sockaddr* address) {
 }
 
 // What a listening socket is; its family, and for TCP its address as it came out.
-Result<Listener> describe(int fd, std::string path) {
+Result<Listener> describe(Descriptor socket, SocketFile file) {
+  const int fd = socket.number();
   sockaddr_storage storage{};
   socklen_t length = sizeof storage;
   auto* address = reinterpret_cast<sockaddr*>(&storage);
@@ -48,10 +49,10 @@ Result<Listener> describe(int fd, std::string path) {
     return fail(Code::config_error, fmt::format("Descriptor {} is no socket to listen on.", fd));
   if (address->sa_family == AF_UNIX) {
     const auto* local = reinterpret_cast<const sockaddr_un*>(address);
-    return Listener{.fd = fd,
+    return Listener{.socket = std::move(socket),
                     .is_unix = true,
                     .text = fmt::format("unix:{}", length > sizeof(sa_family_t) ? local->sun_path : ""),
-                    .path = std::move(path)};
+                    .file = std::move(file)};
   }
   char host[NI_MAXHOST];
   char port[NI_MAXSERV];
@@ -59,10 +60,10 @@ Result<Listener> describe(int fd, std::string path) {
       0)
     return fail(Code::config_error, fmt::format("Descriptor {} is neither TCP nor a Unix socket.", fd));
   const bool six = address->sa_family == AF_INET6;
-  return Listener{.fd = fd,
+  return Listener{.socket = std::move(socket),
                   .is_loopback = is_loopback(address),
                   .text = six ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port),
-                  .path = {}};
+                  .file = {}};
 }
 
 bool somebody_listens(const sockaddr_un& address) {
@@ -93,16 +94,14 @@ Result<Listener> listen_on_unix(const Address& where) {
     if (!S_ISSOCK(there.st_mode)) return cannot(where.text, "there is a file of that name that is no socket");
     ::unlink(where.path.c_str());
   }
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const mode_t mask = ::umask(0177);
-  const bool bound = fd >= 0 && ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const int bound = ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   ::umask(mask);
-  if (!bound || ::listen(fd, kBacklog) != 0) {
-    const int reason = errno;
-    if (fd >= 0) ::close(fd);
-    return cannot(where.text, std::strerror(reason));
-  }
-  return describe(fd, where.path);
+  if (bound != 0) return cannot(where.text, std::strerror(errno));
+  SocketFile file(where.path);
+  if (::listen(socket.number(), kBacklog) != 0) return cannot(where.text, std::strerror(errno));
+  return describe(std::move(socket), std::move(file));
 }
 
 Result<std::vector<Listener>> listen_on_tcp(const Address& where) {
@@ -116,16 +115,16 @@ Result<std::vector<Listener>> listen_on_tcp(const Address& where) {
   std::vector<Listener> listeners;
   std::string why = "it has no address";
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    const int fd = ::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    Descriptor socket(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const int fd = socket.number();
     const int on = 1;
-    if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd >= 0 && one->ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (fd < 0 || ::bind(fd, one->ai_addr, one->ai_addrlen) != 0 || ::listen(fd, kBacklog) != 0) {
+    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (one->ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    if (!socket.is_open() || ::bind(fd, one->ai_addr, one->ai_addrlen) != 0 || ::listen(fd, kBacklog) != 0) {
       why = std::strerror(errno);
-      if (fd >= 0) ::close(fd);
       continue;
     }
-    auto listener = describe(fd, {});
+    auto listener = describe(std::move(socket), {});
     if (!listener) return fail(listener.error());
     listeners.push_back(*std::move(listener));
     if (where.port == "0") break;  // Another family would get another port.
@@ -146,16 +145,12 @@ Result<Address> read_address(std::string_view text) {
                             in_quotes(text)));
   }
   const auto colon = text.rfind(':');
-  std::uint16_t port = 0;
   if (colon != std::string_view::npos && colon > 0) {
     address.host = text.substr(0, colon);
     address.port = text.substr(colon + 1);
     if (address.host.starts_with('[') && address.host.ends_with(']'))
       address.host = address.host.substr(1, address.host.size() - 2);
-    const char* end = address.port.data() + address.port.size();
-    if (const auto read = std::from_chars(address.port.data(), end, port);
-        read.ec == std::errc() && read.ptr == end && !address.host.empty())
-      return address;
+    if (parse_number<std::uint16_t>(address.port) && !address.host.empty()) return address;
   }
   return fail(
       Code::invalid_argument,
@@ -166,7 +161,9 @@ Result<std::vector<Listener>> listen_on(const Address& address) {
   if (!address.is_unix()) return listen_on_tcp(address);
   auto listener = listen_on_unix(address);
   if (!listener) return fail(listener.error());
-  return std::vector<Listener>{*std::move(listener)};
+  std::vector<Listener> listeners;
+  listeners.push_back(*std::move(listener));
+  return listeners;
 }
 
 Result<std::vector<Listener>> passed_listeners() {
@@ -174,7 +171,7 @@ Result<std::vector<Listener>> passed_listeners() {
   const char* const count = std::getenv("LISTEN_FDS");
   std::vector<Listener> listeners;
   if (pid != nullptr && count != nullptr && std::to_string(::getpid()) == pid) {
-    for (int fd = kFirstPassed; fd < kFirstPassed + std::atoi(count); ++fd) {
+    for (int fd = kFirstPassed; fd < kFirstPassed + parse_number<int>(count).value_or(0); ++fd) {
       int listens = 0;
       socklen_t length = sizeof listens;
       if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || listens == 0)
@@ -182,7 +179,7 @@ Result<std::vector<Listener>> passed_listeners() {
                     fmt::format("Descriptor {}, passed by LISTEN_FDS, does not listen.", fd));
       ::fcntl(fd, F_SETFD, FD_CLOEXEC);
       ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-      auto listener = describe(fd, {});
+      auto listener = describe(Descriptor(fd), {});
       if (!listener) return fail(listener.error());
       listeners.push_back(*std::move(listener));
     }

@@ -1,11 +1,15 @@
 // Where the daemon listens.
 #pragma once
 
+#include <unistd.h>
+
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "leasehold/result.h"
+#include "util/descriptor.h"
 
 namespace leasehold::daemon {
 
@@ -20,12 +24,32 @@ struct Address {
 };
 Result<Address> read_address(std::string_view text);
 
+// The file of a Unix socket that we made: gone with this.
+class SocketFile {
+ public:
+  SocketFile() = default;
+  explicit SocketFile(std::string path) : path_(std::move(path)) {}
+  SocketFile(SocketFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  SocketFile& operator=(SocketFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~SocketFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 struct Listener {
-  int fd = -1;
+  Descriptor socket;
   bool is_unix = false;
   bool is_loopback = false;  // TCP that no other machine can reach.
   std::string text;          // As it came out: a port that was 0 is known now.
-  std::string path;          // A Unix socket that we made and remove again; else empty.
+  SocketFile file;
 };
 
 // Opens it. A Unix socket that nobody listens to any more is replaced; mode 0600, its folder is made (0700).

@@ -1,10 +1,10 @@
 // Routes about what happened, what is configured, and upkeep.
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <charconv>
 
 #include "daemon/preferences.h"
 #include "daemon/routes.h"
+#include "util/number.h"
 #include "util/rfc3339.h"
 #include "wire/answer_json.h"
 #include "wire/request_json.h"
@@ -72,10 +72,9 @@ Work events(Exchange& exchange) {
   if (accepts(request.header("accept"), "text/event-stream")) {
     EventStream stream = {.after = after->value_or(0), .is_resumed = after->has_value()};
     if (const auto last = request.header("last-event-id"); !last.empty()) {
-      const auto read = std::from_chars(last.data(), last.data() + last.size(), stream.after);
-      if (read.ec != std::errc() || read.ptr != last.data() + last.size())
-        return refuse({Code::invalid_argument, "Last-Event-ID has to be a number."});
-      stream.is_resumed = true;
+      const auto number = parse_number<std::uint64_t>(last);
+      if (!number) return refuse({Code::invalid_argument, "Last-Event-ID has to be a number."});
+      stream = {.after = *number, .is_resumed = true};
     }
     return {.events = stream};
   }

@@ -16,13 +16,10 @@
 #include "run/standard_descriptors.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
+#include "util/wall_now.h"
 
 namespace leasehold {
 namespace {
-
-WallTime wall_now() {
-  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
-}
 
 Result<int> serve(Call& call) {
   const Arguments& arguments = call.arguments();

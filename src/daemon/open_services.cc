@@ -9,6 +9,7 @@
 #include "open/read_configuration.h"
 #include "open/shared_store.h"
 #include "open/stores.h"
+#include "util/variables.h"
 #include "workspace/pair_config.h"
 #include "workspace/workspace.h"
 
@@ -16,9 +17,7 @@ namespace leasehold::daemon {
 namespace {
 
 OpenOptions open_options(const ServeOptions& options) {
-  return {.place = options.place,
-          .settings = options.settings,
-          .environment = [](const char* name) -> const char* { return std::getenv(name); }};
+  return {.place = options.place, .settings = options.settings, .environment = own_variable};
 }
 
 // What managers are made of, in the order it depends on each other.

@@ -8,6 +8,7 @@
 #include "daemon/routes.h"
 #include "daemon/schemas.h"
 #include "util/lower_case.h"
+#include "util/word_list.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -16,29 +17,38 @@ namespace json = boost::json;
 
 constexpr std::string_view kLfsType = "application/vnd.git-lfs+json";
 
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> all;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    if (end > 0) all.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return all;
-}
-
 json::object schema(std::string_view name) {
   return {{"schema", {{"$ref", "#/components/schemas/" + std::string(name)}}}};
 }
 
+// Those whose name does not say it.
+struct Meaning {
+  std::string_view name;
+  std::string_view text;
+};
+constexpr Meaning kMeanings[] = {
+    {"until",
+     "decided: answer when the request is granted or refused, as with Prefer, for as long as wait_ms says. "
+     "queued: answer at once, after the tries of a profile that tries several times."},
+    {"wait_ms", "Answer when there is something new, after so long at most."},
+    {"cursor", "next_cursor of the page before."},
+    {"oldest", "true: the oldest events first, page by page."},
+    {"dead_owners", "true: look at every owner's process, and end what the dead had."},
+};
+
 json::object parameter(std::string_view name, std::string_view place, bool required) {
-  return {{"name", name}, {"in", place}, {"required", required}, {"schema", {{"type", "string"}}}};
+  json::object described = {
+      {"name", name}, {"in", place}, {"required", required}, {"schema", {{"type", "string"}}}};
+  const auto* const meaning = std::ranges::find(kMeanings, name, &Meaning::name);
+  if (meaning != std::end(kMeanings)) described["description"] = meaning->text;
+  return described;
 }
 
 // What any route may answer: too large, a mistake in the server's settings, a commit whose answer was lost,
 // ...
 constexpr const char* kOtherStatus = "default";
 
-json::object response(const Route& route, const std::string& status) {
+json::object response(const Route& route, std::string_view status) {
   const bool succeeds = status < "300";
   json::object described = {{"description", succeeds                 ? "Done"
                                             : status == kOtherStatus ? "Anything else went wrong"
@@ -75,13 +85,15 @@ constexpr Header kHeaders[] = {
 };
 
 json::object operation(const Route& route) {
-  json::array parameters = {parameter("workspace", "query", false), parameter("profile", "query", false)};
+  json::array parameters = {parameter("profile", "query", false)};
+  // git-lfs names it in the path.
+  if (!route.pattern.starts_with("/lfs/")) parameters.push_back(parameter("workspace", "query", false));
   for (std::size_t at = route.pattern.find('{'); at != std::string_view::npos;
        at = route.pattern.find('{', at + 1)) {
     const auto end = route.pattern.find('}', at);
     parameters.push_back(parameter(route.pattern.substr(at + 1, end - at - 1), "path", true));
   }
-  for (const std::string& name : words(route.parameters))
+  for (const std::string_view name : words_of(route.parameters))
     parameters.push_back(parameter(name, "query", false));
   for (const Header& header : kHeaders) {
     if (!header.is_of(route)) continue;
@@ -90,7 +102,7 @@ json::object operation(const Route& route) {
     parameters.push_back(std::move(described));
   }
   json::object responses;
-  for (const std::string& status : words(route.statuses)) responses[status] = response(route, status);
+  for (const std::string_view status : words_of(route.statuses)) responses[status] = response(route, status);
   for (const char* status : {"400", "401", "403", "503", kOtherStatus}) {
     if (!responses.contains(status)) responses[status] = response(route, status);
   }
@@ -130,6 +142,10 @@ const std::string& openapi_document() {
     paths["/healthz"] = plain("Whether the server runs", "application/json");
     paths["/readyz"] = plain("Whether its store answers and takes writes", "application/json");
     paths["/metrics"] = plain("Figures for Prometheus", "text/plain");
+    json::object& metrics = paths["/metrics"].at("get").as_object();
+    metrics.erase("security");  // As for the rest: a credential.
+    metrics["responses"].as_object()["401"] = {{"description", "No credential"},
+                                               {"content", {{kProblemType, schema("Problem")}}}};
     const json::object all = {
         {"openapi", "3.1.0"},
         {"info",

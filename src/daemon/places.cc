@@ -8,6 +8,7 @@
 
 #include "open/credentials.h"
 #include "open/served_socket.h"
+#include "util/variables.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -27,9 +28,7 @@ std::string users_folder(const char* name, const char* below_home) {
 }  // namespace
 
 Result<std::string> token_file() {
-  if (std::string file = named_token_file([](const char* name) -> const char* { return std::getenv(name); });
-      !file.empty())
-    return file;
+  if (std::string file = named_token_file(own_variable); !file.empty()) return file;
   const std::string config = users_folder("XDG_CONFIG_HOME", "/.config");
   if (config.empty())
     return fail(Code::config_error,

@@ -1,10 +1,13 @@
 // From a request to its response: which route, who may, what the workers have to do for it, and waiting that
 // costs no thread.
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -20,6 +23,8 @@
 #include "daemon/routes.h"
 #include "daemon/server_state.h"
 #include "daemon/waiting.h"
+#include "util/utf8.h"
+#include "util/word_list.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -220,6 +225,26 @@ std::string workspace_of(const Request& request, const Match& found) {
   return is_lfs ? found.captured.front() : request.parameter("workspace").value_or("");
 }
 
+// One that is passed over would widen what is asked for: agent=bob lists everybody's. git-lfs sends more than
+// it needs (refspec), and later versions may again.
+Result<void> check_parameters(const Request& request, const Route& route) {
+  if (route.pattern.starts_with("/lfs/")) return {};
+  std::vector<std::string_view> known = words_of(route.parameters);
+  known.insert(known.end(), {"workspace", "profile"});
+  for (const auto& [name, value] : request.query) {
+    if (std::ranges::find(known, name) == known.end()) {
+      return fail(Code::invalid_argument, fmt::format("There is no parameter {} here. There are: {}.",
+                                                      in_quotes(name), fmt::join(known, ", ")));
+    }
+    const bool is_switch = name == "oldest" || name == "dead_owners" || name == "repair";
+    constexpr std::string_view kPositions[] = {"", "true", "1", "false", "0"};
+    if (is_switch && std::ranges::find(kPositions, value) == std::end(kPositions))
+      return fail(Code::invalid_argument,
+                  fmt::format("{} is {}; it may be: true, false.", name, in_quotes(value)));
+  }
+  return {};
+}
+
 // What the route wants done; or the response, if that is all.
 Result<Work> prepare(ServerState& server, const Request& request, const Match& found,
                      std::shared_ptr<LeaseManager>& manager) {
@@ -227,6 +252,7 @@ Result<Work> prepare(ServerState& server, const Request& request, const Match& f
   if (found.route->method != "GET" && !heeds_if_match(*found.route) && !request.header("if-match").empty())
     return fail(Code::invalid_argument,
                 "If-Match is about one lease, and this is not. Use the routes of one: /v1/leases/ID/...");
+  if (auto checked = check_parameters(request, *found.route); !checked) return fail(checked.error());
   if (found.route->grants) {
     if (std::string why = server.withheld(); !why.empty()) return fail(Code::retry_later, std::move(why));
   }

@@ -3,16 +3,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <exception>
-
-#include "daemon/server_state.h"
-#include "support/small_world.h"
+#include "daemon/served_world.h"
 
 namespace leasehold::daemon {
 namespace {
 
-struct Responding : testing::Test {
+struct Responding : testing::Test, RunningWorld {
   Responding() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0); }
   ~Responding() override {
     for (const int end : ends) ::close(end);
@@ -47,31 +43,7 @@ struct Responding : testing::Test {
   asio::awaitable<void> listen(Teller& stream, std::string& text) {
     for (bool more = true; more && text.empty();) more = co_await stream.next(ends[0], text);
   }
-  // Runs on the loop until it is through.
-  void run(asio::awaitable<void> work) {
-    std::exception_ptr thrown;
-    asio::co_spawn(io, std::move(work), [&](const std::exception_ptr& what) { thrown = what; });
-    io.restart();
-    io.run();
-    if (thrown) std::rethrow_exception(thrown);
-  }
 
-  SmallWorld world;
-  WriteHealth health{[](LogLevel, const std::string&) {}};
-  Services services{
-      ServedStore{.store = *world.store,
-                  .health = health,
-                  .liveness = world.probe,
-                  .url = "memory:",
-                  .default_workspace = "here",
-                  .make_manager = [this](const std::string& workspace, const std::string&) -> Result<Served> {
-                    return Served{std::make_shared<LeaseManager>(Environment{world.probe, world.random},
-                                                                 *world.store, workspace, Policy{}),
-                                  ""};
-                  }}};
-  Log log{false, false};
-  asio::io_context io;
-  ServerState server{io, services, log, Door({}, nullptr)};
   int ends[2] = {-1, -1};
 };
 
@@ -92,7 +64,8 @@ TEST_F(Responding, WhoCameBeforeAnythingHappenedGetsASnapshotOfWhatIsForgotten) 
   EXPECT_NE(first_told("0").find("event: acquired\n"), std::string::npos);
 
   world.clock.advance(std::chrono::seconds(2));
-  ASSERT_TRUE((*services.manager("", ""))->forget(std::chrono::seconds(1)));
+  Swept swept;
+  ASSERT_TRUE((*services.manager("", ""))->forget_some(std::chrono::seconds(1), swept));
   ASSERT_EQ(acquire("/b").status, 201);
 
   EXPECT_NE(first_told("0").find("event: snapshot\n"), std::string::npos);

@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,6 +81,23 @@ Result<std::shared_ptr<const Tokens>> read_tokens() {
   return Tokens::read(*file);
 }
 
+// Which file of tokens it is, and in which state: who changes it makes a new one.
+struct FileState {
+  dev_t device{};
+  ino_t number{};
+  std::int64_t seconds = 0;
+  std::int64_t nanoseconds = 0;
+
+  bool operator==(const FileState&) const = default;
+};
+
+FileState state_of_tokens() {
+  const auto file = token_file();
+  struct stat found{};
+  if (!file || ::stat(file->c_str(), &found) != 0) return {};
+  return {found.st_dev, found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
+}
+
 Result<std::shared_ptr<asio::ssl::context>> read_certificates(const ServeOptions& options) {
   if (options.tls_certificate.empty() && options.tls_key.empty() && options.client_ca.empty())
     return std::shared_ptr<asio::ssl::context>();
@@ -144,15 +162,16 @@ class Server {
         listeners_(std::move(listeners)),
         tls_(std::move(tls)),
         state_(io_, services, log, Door(door_options(), std::move(tokens)), &memory),
-        upkeep_(state_) {}
+        upkeep_(state_) {
+    state_.look_for_tokens = [this] { return look_for_tokens(); };
+  }
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
-  ~Server() { remove_sockets(); }
 
   void run() {
-    for (const Listener& listener : listeners_) {
+    for (Listener& listener : listeners_) {
       acceptors_.emplace_back(io_, asio::generic::stream_protocol(listener.is_unix ? AF_UNIX : AF_INET, 0),
-                              listener.fd);
+                              listener.socket.release());
       asio::co_spawn(io_, accept_all(acceptors_.back(), listener), asio::detached);
       log_.say(LogLevel::info, "listening on " + listener.text);
     }
@@ -168,17 +187,11 @@ class Server {
     // Some did not end in time, or a look at a large store goes on that nobody needs any more. What anybody
     // was told is kept; taking the rest apart would gain nothing.
     if (left == 0) state_.writer.finish();
-    remove_sockets();
+    listeners_.clear();
     ::_exit(0);
   }
 
  private:
-  void remove_sockets() const {
-    for (const Listener& listener : listeners_) {
-      if (!listener.path.empty()) ::unlink(listener.path.c_str());
-    }
-  }
-
   Door::Options door_options() const {
     Door::Options options = {.uid = ::geteuid(),
                              .hosts = {"localhost", "127.0.0.1", "[::1]"},
@@ -222,15 +235,29 @@ class Server {
     }
   }
 
+  bool look_for_tokens() {
+    const auto now = std::chrono::steady_clock::now();
+    if (looked_at_tokens_ && now - *looked_at_tokens_ < 1s) return false;
+    looked_at_tokens_ = now;
+    return state_of_tokens() != tokens_read_ && take_tokens();
+  }
+
+  bool take_tokens() {
+    tokens_read_ = state_of_tokens();  // Before it is read: what is written meanwhile is found the next time.
+    auto tokens = read_tokens();
+    if (!tokens) {
+      log_.say(LogLevel::warning, "kept the old tokens: " + tokens.error().message);
+      return false;
+    }
+    state_.door.use(*std::move(tokens));
+    turn_out(state_, true);
+    log_.say(LogLevel::info, "read the tokens again");
+    return true;
+  }
+
   void reload() {
     notify("RELOADING=1");
-    if (auto tokens = read_tokens()) {
-      state_.door.use(*std::move(tokens));
-      turn_out(state_, true);
-      log_.say(LogLevel::info, "read the tokens again");
-    } else {
-      log_.say(LogLevel::warning, "kept the old tokens: " + tokens.error().message);
-    }
+    take_tokens();
     if (auto tls = read_certificates(options_); tls && *tls) {
       tls_ = *std::move(tls);
       log_.say(LogLevel::info, "read the certificates again");
@@ -305,6 +332,8 @@ class Server {
   Log& log_;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> guard_{io_.get_executor()};
+  std::optional<FileState> tokens_read_;  // None: not since the start.
+  std::optional<std::chrono::steady_clock::time_point> looked_at_tokens_;
   asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP};
   asio::steady_timer deadline_{io_};
   bool has_ended_ = false;
@@ -334,7 +363,7 @@ Result<std::vector<Listener>> open_listeners(const ServeOptions& options, const 
 // without if that cannot be.
 void listen_in_store(const Services& services, Log& log, std::vector<Listener>& listeners) {
   const std::string socket = served_socket(services.store_url());
-  const auto is_it = [&](const Listener& one) { return one.path == socket; };
+  const auto is_it = [&](const Listener& one) { return one.file.path() == socket; };
   if (socket.empty() || std::ranges::any_of(listeners, is_it)) return;
   auto opened = listen_on({.text = "unix:" + socket, .path = socket, .host = {}, .port = {}});
   if (opened) {
@@ -385,13 +414,7 @@ Result<int> serve(const ServeOptions& options) {
   std::optional<HeldSignals> held(std::in_place);
   auto listeners = open_listeners(options, **services);
   if (!listeners) return fail(listeners.error());
-  if (auto closed = check_doors(options, *listeners, **tokens); !closed) {
-    for (const Listener& listener : *listeners) {
-      ::close(listener.fd);
-      if (!listener.path.empty()) ::unlink(listener.path.c_str());
-    }
-    return fail(closed.error());
-  }
+  if (auto closed = check_doors(options, *listeners, **tokens); !closed) return fail(closed.error());
   listen_in_store(**services, log, *listeners);
   {
     Server server(options, **services, **memory, log, *std::move(listeners), *std::move(tokens),

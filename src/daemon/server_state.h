@@ -51,6 +51,10 @@ struct ServerState {
   Worker lister;   // For what may look at everything: who only wants to know of a grant does not wait for it.
   Worker patient;  // For what sleeps between its calls.
 
+  // Reads the tokens again if their file is another one than before. Returns whether it did; at most once a
+  // second it is looked at. Empty: they stay.
+  std::function<bool()> look_for_tokens;
+
   bool is_stopping = false;
   // Clients of this machine whose death ends leases, and where they have any.
   struct Watched {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/small_world.h"
+#include "daemon/served_world.h"
 
 namespace leasehold::daemon {
 namespace {
@@ -12,28 +12,12 @@ using namespace std::chrono_literals;
 
 constexpr int kManagersMax = 10'000;
 
-struct Workspaces : testing::Test {
+struct Workspaces : testing::Test, ServedWorld {
   std::shared_ptr<LeaseManager> manager(const std::string& workspace) {
     const auto found = services.manager(workspace, "");
     return found ? *found : nullptr;
   }
   std::size_t count() { return services.managers().size(); }
-
-  SmallWorld world;
-  WriteHealth health{[](LogLevel, const std::string&) {}};
-  int made = 0;
-  Services services{
-      ServedStore{.store = *world.store,
-                  .health = health,
-                  .liveness = world.probe,
-                  .url = "memory:",
-                  .default_workspace = "here",
-                  .make_manager = [this](const std::string& workspace, const std::string&) -> Result<Served> {
-                    ++made;
-                    return Served{std::make_shared<LeaseManager>(Environment{world.probe, world.random},
-                                                                 *world.store, workspace, Policy{}),
-                                  ""};
-                  }}};
 };
 
 TEST_F(Workspaces, MadeUpNamesKeepNobodyOut) {

@@ -6,10 +6,10 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value_to.hpp>
-#include <charconv>
 #include <filesystem>
 
 #include "env/system_random.h"
+#include "util/number.h"
 #include "util/read_file.h"
 #include "util/replace_file.h"
 #include "util/utf8.h"
@@ -71,10 +71,7 @@ const Setting* row(const std::vector<Setting>& settings, std::string_view key) {
 }
 
 Token token_in(const Setting* setting) {
-  std::uint64_t value = 0;
-  if (setting != nullptr)
-    std::from_chars(setting->value.data(), setting->value.data() + setting->value.size(), value);
-  return {value};
+  return {setting == nullptr ? 0 : parse_number<std::uint64_t>(setting->value).value_or(0)};
 }
 
 Setting text_row(const char* key, std::string value) {
@@ -142,19 +139,26 @@ Result<void> StoreMemory::save(Token highest) {
   // While leases that were forgotten may live, the file says how long; only then it is about this store.
   const Duration longest = lost_ ? longest_term() : std::max(longest_, longest_term());
   if (is_known_ && highest <= token_ && longest == longest_) return {};
-  const auto manager = services_.manager("", "");
-  if (!manager) return fail(manager.error());
-  if (store_id_.empty()) {
-    SystemRandom random;
-    store_id_ = fmt::format("{:016x}{:016x}", random.next(), random.next());
-    if (auto put = (*manager)->put_setting(text_row(kIdKey, store_id_)); !put) {
-      store_id_.clear();
-      return put;
-    }
-  }
-  const Token token = std::max(highest, token_);
-  // First the store: what it has may be more than is remembered, never less.
-  if (auto put = (*manager)->put_setting(text_row(kTokenKey, std::to_string(token.value))); !put) return put;
+  SystemRandom random;
+  const std::string new_id = fmt::format("{:016x}{:016x}", random.next(), random.next());
+  std::string id = store_id_;
+  Token token;
+  // First the store: what it has may be more than is remembered, never less. Other daemons may serve it too,
+  // and what they noted stays.
+  auto put = services_.store().transact(
+      {.workspace = services_.default_workspace()}, [&](Transaction& transaction) -> Result<void> {
+        const std::vector<Setting> settings = transaction.settings();
+        if (store_id_.empty()) {
+          const Setting* const there = row(settings, kIdKey);
+          id = there != nullptr ? there->value : new_id;
+          transaction.put(text_row(kIdKey, id));
+        }
+        token = std::max({highest, token_, token_in(row(settings, kTokenKey))});
+        transaction.put(text_row(kTokenKey, std::to_string(token.value)));
+        return {};
+      });
+  if (!put) return put;
+  store_id_ = id;
   token_ = token;
   longest_ = longest;
   if (auto written = write_file(); !written) return written;

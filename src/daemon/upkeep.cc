@@ -188,18 +188,17 @@ asio::awaitable<void> Upkeep::count_events(const std::string& workspace, LeaseMa
 asio::awaitable<void> Upkeep::forget(const std::string& workspace, LeaseManager& manager) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_cleanup_[workspace]) co_return;
-  constexpr std::size_t kFullBatch = 1'000;
-  std::size_t forgotten = kFullBatch;
+  bool more = true;
+  Swept swept;
   Duration interval{};
   Task job = [&] {
+    swept = {};
     const auto policy = manager.policy();
     interval = policy->cleanup_interval;
-    forgotten = policy->auto_expire ? manager.forget(policy->history_life).value_or(0) : 0;
+    more = policy->auto_expire && manager.forget_some(policy->history_life, swept).value_or(false);
   };
-  while (forgotten >= kFullBatch && !stopped_) {
+  while (more && !stopped_) {
     co_await run_on(server_.writer, job);
-    Swept swept;
-    swept.forgotten = forgotten;
     server_.metrics.swept(swept);
   }
   next_cleanup_[workspace] = now + interval;

@@ -5,17 +5,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <exception>
-
-#include "support/small_world.h"
+#include "daemon/served_world.h"
 
 namespace leasehold::daemon {
 namespace {
 
 using namespace std::chrono_literals;
 
-struct Asking : testing::Test {
+struct Asking : testing::Test, RunningWorld {
   Asking() { bell = ::eventfd(0, EFD_CLOEXEC); }
   ~Asking() override { ::close(bell); }
 
@@ -32,14 +29,6 @@ struct Asking : testing::Test {
                   is_done = glance_finds_it;
                 }};
   }
-  // Runs on the loop until it is through.
-  void run(asio::awaitable<void> work) {
-    std::exception_ptr thrown;
-    asio::co_spawn(io, std::move(work), [&](const std::exception_ptr& what) { thrown = what; });
-    io.restart();
-    io.run();
-    if (thrown) std::rethrow_exception(thrown);
-  }
   asio::awaitable<void> look(Waiting& waiting) {
     const Result<void> kept = co_await waiting.look(server);
     EXPECT_TRUE(kept);
@@ -51,17 +40,6 @@ struct Asking : testing::Test {
     co_await waiting.sleep(server, nothing, Duration(1));
   }
 
-  SmallWorld world;
-  WriteHealth health{[](LogLevel, const std::string&) {}};
-  Services services{ServedStore{.store = *world.store,
-                                .health = health,
-                                .liveness = world.probe,
-                                .url = "memory:",
-                                .default_workspace = "here",
-                                .make_manager = {}}};
-  Log log{false, false};
-  asio::io_context io;
-  ServerState server{io, services, log, Door({}, nullptr)};
   int bell = -1;
   Duration pause = 1h;
   int looks = 0;

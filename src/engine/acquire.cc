@@ -191,7 +191,9 @@ Result<Ticket> own_ticket(Transaction& transaction, const Caller& caller, const 
   const std::optional<Ticket> ticket = transaction.ticket(id);
   if (!ticket) {
     return fail(Code::not_found,
-                fmt::format("No request waits under {}. Ask again with lease acquire.", in_quotes(id.text)));
+                fmt::format("No request waits under {}, and none ended within the last hour: was the store "
+                            "emptied? Ask again with lease acquire.",
+                            in_quotes(id.text)));
   }
   if (!owns(caller, ticket->request.caller.holder.owner)) {
     return fail(Code::not_owner,

@@ -133,6 +133,22 @@ Denied deny(Ledger& ledger, const AcquireRequest& request, Survey found) {
   return denied(std::move(contentions), std::move(found.blocked), now);
 }
 
+Denied note_past(Ledger& ledger, const AcquireRequest& request, Survey found) {
+  std::vector<std::string> noted;
+  for (const Blocked& blocked : found.blocked) {
+    if (contains(noted, blocked.path)) continue;
+    noted.push_back(blocked.path);
+    note(ledger.transaction(), first_denial(ledger, request, blocked), EventType::contended,
+         {{}, fmt::format("{}; held by {}", request.reason, describe(blocked.holder))});
+  }
+  Denied denied = {.code = Code::busy,
+                   .message = fmt::format("It was written all the same: {}.",
+                                          describe(found.blocked.front(), ledger.now())),
+                   .blocked = std::move(found.blocked)};
+  denied.more_blocked = shorten(denied.blocked);
+  return denied;
+}
+
 void clear_contentions(Transaction& transaction, const AcquireRequest& request) {
   for (const WantedPath& wanted : request.paths) {
     const auto known = transaction.contention(request.caller.holder.owner, wanted.path);

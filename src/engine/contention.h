@@ -22,6 +22,10 @@ bool is_abandoned(View& view, const AcquireRequest& request);
 // halts. Writes a line of history for each path.
 Denied deny(Ledger& ledger, const AcquireRequest& request, Survey found);
 
+// Who was in the way of something that was done without asking: a line of history for each path, for the
+// reason of the request. The protocol does not begin with it.
+Denied note_past(Ledger& ledger, const AcquireRequest& request, Survey found);
+
 // The owner has, or gets, these paths. What it was told to leave alone stays so.
 void clear_contentions(Transaction& transaction, const AcquireRequest& request);
 

@@ -1,14 +1,45 @@
 #include "engine/convert.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/acquire.h"
 #include "engine/assess.h"
+#include "engine/explain.h"
 #include "engine/grant.h"
+#include "engine/live.h"
+#include "engine/ownership.h"
 #include "engine/pairing.h"
+#include "engine/records_at.h"
 #include "engine/validate.h"
+#include "model/scope.h"
+#include "util/utf8.h"
 
 namespace leasehold {
+namespace {
+
+// Why the caller has no lease on the path to upgrade, though it may be used: it is part of a folder that it
+// leased as a whole. Nothing: it is not.
+std::optional<Error> part_of_own_folder(View& view, const Context& context, const Caller& caller,
+                                        const Scope& wanted) {
+  for (const Lease& lease : by_path(view.leases_at(wanted))) {
+    if (lease.path == wanted.path || !covers(lease.scope(), wanted)) continue;
+    if (!owns(caller, lease.holder.owner)) continue;
+    if (lapse(lease, view.now(), context) != EndCause::none) continue;
+    const std::string next = lease.mode == Mode::exclusive
+                                 ? "There is nothing to upgrade."
+                                 : fmt::format("To have it exclusively: lease acquire {}{}",
+                                               wanted.subtree ? "--subtree " : "", as_argument(wanted.path));
+    return Error{Code::not_found,
+                 fmt::format("You hold {} only as part of your {} lease on {} and all below. {}",
+                             in_sentence(wanted.path), word(lease.mode), in_sentence(lease.path), next)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<AcquireAnswer> upgrade(Transaction& transaction, const Context& context, const std::string& workspace,
                               AcquireRequest request, const GroupId& group) {
   request.mode = Mode::exclusive;
@@ -19,7 +50,10 @@ Result<AcquireAnswer> upgrade(Transaction& transaction, const Context& context, 
     which.paths = {wanted.path};
     const std::vector<Target> held = select(transaction, request.caller, which);
     for (const Target& target : held) {
-      if (Assessment found = assess(ledger, request.caller, target); found.error) return fail(*found.error);
+      const Assessment found = assess(ledger, request.caller, target);
+      if (!found.error) continue;
+      return fail(
+          part_of_own_folder(transaction, context, request.caller, wanted.scope()).value_or(*found.error));
     }
     // Held both alone and with all below it, the path is meant as it was named.
     const auto as_named = [&](const Target& target) { return target.lease->subtree == wanted.subtree; };

@@ -63,9 +63,16 @@ class CycleSearch {
   bool follow(const Owner& waiter, const std::vector<Blocked>& in_the_way) {
     for (const Blocked& blocked : in_the_way) {
       const Owner& holder = blocked.holder.owner;
+      const std::size_t step = way_.size();
       way_.push_back({waiter, blocked.path, holder});
-      if (owns(asking_.request.caller, holder)) return true;
-      if (visited_.insert(holder).second && waits_for_asker(holder)) return true;
+      if (owns(asking_.request.caller, holder) ||
+          (visited_.insert(holder).second && waits_for_asker(holder))) {
+        // One who waits for more than it has of the path holds it, too.
+        way_[step].holder_waits = std::ranges::none_of(in_the_way, [&](const Blocked& other) {
+          return !other.waits && other.path == blocked.path && other.holder.owner == holder;
+        });
+        return true;
+      }
       way_.pop_back();
     }
     return false;
@@ -133,9 +140,9 @@ void fail_deadlocked_waits(Ledger& ledger, const Owner& owner) {
 std::string describe(const std::vector<WaitEdge>& cycle) {
   std::string text;
   for (const WaitEdge& edge : cycle) {
-    text += fmt::format("{}{} waits for {} held by {}", text.empty() ? "" : ", ",
+    text += fmt::format("{}{} waits for {} {} {}", text.empty() ? "" : ", ",
                         in_sentence(edge.waiter.agent_id), in_sentence(edge.path),
-                        in_sentence(edge.holder.agent_id));
+                        edge.holder_waits ? "behind" : "held by", in_sentence(edge.holder.agent_id));
   }
   return text;
 }

@@ -9,11 +9,12 @@
 
 namespace leasehold {
 
-// `waiter` cannot go on before `holder` gives up `path`.
+// `waiter` cannot go on before `holder` gives up `path`, or got it first and gives it up then.
 struct WaitEdge {
   Owner waiter;
   std::string path;
   Owner holder;
+  bool holder_waits = false;
 };
 
 // The cycle that `asking` closes, by waiting for what was `found` in its way or by being waited for: each

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/explain.h"
+#include "util/unique.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -63,6 +64,10 @@ std::string explain_denied(const Denied& denied, Time now) {
   }
   const auto worst = std::ranges::find_if(
       denied.contentions, [](const Contention& one) { return one.state != ContentionState::scheduled; });
+  // Whoever was told to leave it alone may have leased it since: what counts is what it was told.
+  const bool is_in_the_way = contains(denied.blocked, worst->path, &Blocked::path);
+  if (worst->state == ContentionState::abandoned && !is_in_the_way)
+    return fmt::format("Blocked: {}", explain_halted(*worst, now));
   return fmt::format("Blocked: {}{}. {}", who(denied, *worst, now), why(*worst), explain_halted(*worst, now));
 }
 

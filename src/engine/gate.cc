@@ -223,6 +223,10 @@ Result<GateAnswer> gate(Transaction& transaction, const Context& context, const 
 
   Ledger ledger(transaction, context);
   Survey found = survey_and_record(ledger, request);
+  if (std::ranges::none_of(request.paths, &WantedPath::requested)) {
+    if (found.blocked.empty()) return answer(transaction, Allowed{});
+    return answer(transaction, note_past(ledger, request, std::move(found)));
+  }
   if (leave_out_pairs(transaction, request, found)) found = survey(transaction, context, request);
   std::vector<Notice> notices = tell(transaction, asked, request);
   if (auto denied = deny_for_loss(transaction, context, request, found, notices)) {

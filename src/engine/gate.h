@@ -5,6 +5,8 @@
 //   free                                  -> granted
 //   held by another, the first time       -> denied; one retry at now + gate_retry
 //   held by another, at the retry         -> halted, until instructed
+//   held by another, and none of the paths is requested: it was written already
+//                                         -> denied; history has it, and nothing else comes of it
 #pragma once
 
 #include <optional>

@@ -136,9 +136,7 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
   if (!found.lapsed_leases.empty() || !found.lapsed_tickets.empty()) return Tried::look_again;
   if (!found.blocked.empty() || ledger.context().withholds) return Tried::waits_on;
   const Given given = give(ledger, ticket.workspace, ticket.request, ticket.id, found, &ticket);
-  if (liveness_of(process_of(ticket), ledger.context()) != Liveness::alive) {
-    shorten(ledger, found, given.leases);
-  }
+  if (!is_seen_to_wait(ticket, ledger.context())) shorten(ledger, found, given.leases);
   std::vector<LeaseId> ids;
   for (const Lease& lease : given.leases) ids.push_back(lease.id);
   remember_grant(ledger.transaction(), ticket.request, ids);

@@ -75,7 +75,7 @@ Result<Contention> instruct(Transaction& transaction, const Context& context, co
                             const InstructRequest& request, const GroupId& group) {
   if (request.reason.empty()) {
     return fail(Code::invalid_argument,
-                "An instruction needs a reason; the worker will read it. Use --reason.");
+                "An instruction needs a reason; the worker will read it. Give one (reason, --reason).");
   }
   if (auto checked = check_texts(
           {{"blocker", request.id}, {"reason", request.reason}, {"operator's name", request.actor}});

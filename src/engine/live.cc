@@ -8,6 +8,13 @@ Liveness liveness_of(const std::optional<Process>& process, const Context& conte
   return process ? context.verdicts.of(*process).liveness : Liveness::unknown;
 }
 
+bool is_seen_to_wait(const Ticket& ticket, const Context& context) {
+  const std::optional<Process>& process = process_of(ticket);
+  if (!process) return false;
+  const Verdict& verdict = context.verdicts.of(*process);
+  return verdict.liveness == Liveness::alive && !verdict.is_stopped;
+}
+
 Verdict verdict_on(const Holder& holder, const Context& context) {
   if (!holder.process) return {Liveness::unknown, "no process to watch; only its time counts"};
   return context.verdicts.of(*holder.process);
@@ -29,9 +36,8 @@ EndCause lapse(const Lease& lease, Time now, const Context& context) {
 
 EndCause lapse(const Ticket& ticket, Time now, const Context& context) {
   if (now >= ticket.wait_until) return EndCause::timed_out;
-  const Liveness liveness = liveness_of(process_of(ticket), context);
-  if (liveness == Liveness::dead) return EndCause::owner_dead;
-  const bool proven = liveness == Liveness::alive || now < ticket.proven_until;
+  if (liveness_of(process_of(ticket), context) == Liveness::dead) return EndCause::owner_dead;
+  const bool proven = is_seen_to_wait(ticket, context) || now < ticket.proven_until;
   return proven ? EndCause::none : EndCause::owner_dead;
 }
 
@@ -43,6 +49,10 @@ Time end_of_term(Duration ttl, Time now) {
 Time end_of_term(const Lease& lease, Time now) {
   return std::min(
       {end_of_term(lease.ttl, now), lease.recalled_at.value_or(kForever), lease.idle_at.value_or(kForever)});
+}
+
+Time end_as_it_stands(const Lease& lease) {
+  return std::min({lease.expires_at, lease.recalled_at.value_or(kForever), lease.idle_at.value_or(kForever)});
 }
 
 bool awaits_its_owner(const Lease& lease) { return lease.expires_at < end_of_term(lease, lease.acquired_at); }

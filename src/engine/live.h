@@ -19,7 +19,7 @@ EndCause lapse(const Lease& lease, Time now, const Context& context);
 const std::optional<Process>& process_of(const Ticket& ticket);
 
 // The same for a pending ticket. A waiter proves its life by its process, or, where that cannot be
-// seen, by moving proven_until on.
+// seen or is stopped, by moving proven_until on.
 EndCause lapse(const Ticket& ticket, Time now, const Context& context);
 
 // The lease is past its time and lives only because its owner is seen to be there. The next write
@@ -33,11 +33,17 @@ Time end_of_term(const Lease& lease, Time now);
 // After so long a time.
 Time end_of_term(Duration ttl, Time now);
 
+// When it ends as things stand: its term, unless it is asked back or its owner stopped before that. One that
+// is attended may go on past it.
+Time end_as_it_stands(const Lease& lease);
+
 // Granted to a waiter that nobody could see, which has not come for it yet: until it does, the lease lasts
 // only as long as a silent waiter counts.
 bool awaits_its_owner(const Lease& lease);
 
 Liveness liveness_of(const std::optional<Process>& process, const Context& context);
+// Whether a waiter can be seen to be able to come for its grant: one that is stopped cannot.
+bool is_seen_to_wait(const Ticket& ticket, const Context& context);
 
 // The same with what it is known from, for people.
 Verdict verdict_on(const Holder& holder, const Context& context);

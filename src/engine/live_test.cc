@@ -14,16 +14,17 @@ using namespace std::chrono_literals;
 constexpr Time kNow = ManualClock::kStart;
 
 // What is known of the process behind a lease or a ticket.
-enum class Seen { no_process, alive, dead, unknown };
+enum class Seen { no_process, alive, stopped, dead, unknown };
 
 struct Judge {
   Judge(Holder& holder, Seen seen) {
     if (seen == Seen::no_process) return;
     holder.process = process(42);
-    const Liveness liveness = seen == Seen::alive  ? Liveness::alive
+    const bool is_alive = seen == Seen::alive || seen == Seen::stopped;
+    const Liveness liveness = is_alive             ? Liveness::alive
                               : seen == Seen::dead ? Liveness::dead
                                                    : Liveness::unknown;
-    verdicts.learn(*holder.process, {liveness, "told so"});
+    verdicts.learn(*holder.process, {liveness, "told so", seen == Seen::stopped});
   }
 
   Policy policy;
@@ -67,6 +68,7 @@ const LeaseCase kLeaseCases[] = {
     // Attended and seen alive, it outlives its time, as long as it is heard of.
     {"attended, alive", kNow - 1min, Seen::alive, true, kNow - 6min, kNever, kNever, EndCause::none},
     {"alive, not attended", kNow - 1min, Seen::alive, false, kNow - 6min, kNever, kNever, EndCause::expired},
+    {"attended, stopped", kNow - 1min, Seen::stopped, true, kNow - 6min, kNever, kNever, EndCause::none},
     {"attended, no process", kNow - 1min, Seen::no_process, true, kNow - 6min, kNever, kNever,
      EndCause::expired},
     {"just not silent too long", kNow - 1min, Seen::alive, true, kNow - kSilenceMax + 1ns, kNever, kNever,
@@ -122,6 +124,8 @@ const TicketCase kTicketCases[] = {
     {"cannot be seen, proved nothing lately", kNow + 1h, kNow, Seen::unknown, EndCause::owner_dead},
     {"no process, proved nothing lately", kNow + 1h, kNow, Seen::no_process, EndCause::owner_dead},
     {"seen alive, proved nothing lately", kNow + 1h, kNow - 1h, Seen::alive, EndCause::none},
+    {"stopped, proved its life", kNow + 1h, kNow + 1ns, Seen::stopped, EndCause::none},
+    {"stopped, proved nothing lately", kNow + 1h, kNow, Seen::stopped, EndCause::owner_dead},
 };
 
 TEST(LiveTicket, IsLiveExactlyAsTheTableSays) {

@@ -169,8 +169,9 @@ Result<Outcomes> force_release(Transaction& transaction, const Context& context,
                                const ForceReleaseRequest& request) {
   if (auto checked = check_selection(request.which, context.policy); !checked) return fail(checked.error());
   if (request.reason.empty()) {
-    return fail(Code::invalid_argument,
-                "Ending somebody else's lease needs a reason; its owner will read it. Use --reason.");
+    return fail(
+        Code::invalid_argument,
+        "Ending somebody else's lease needs a reason; its owner will read it. Give one (reason, --reason).");
   }
   if (auto checked = check_texts({{"reason", request.reason}, {"operator's name", request.actor}});
       !checked) {

@@ -36,7 +36,7 @@ Outcome renew_one(Ledger& ledger, const RenewRequest& request, const std::option
     outcome.error = Error{
         Code::max_renewals_exceeded,
         fmt::format("The lease on {} was renewed {} times, as often as it may be. Finish by its end, or "
-                    "release it and acquire it again.",
+                    "acquire it again before: it stays yours.",
                     in_sentence(lease->path), lease->renewal_count)};
     ledger.refuse_renewal(*lease, outcome.error->message);
     return outcome;

@@ -45,9 +45,8 @@ Result<void> check_names(const Selection& which, const Policy& policy) {
   const std::size_t names = which.ids.size() + which.paths.size();
   if (names > policy.paths_max) {
     return fail(Code::limit_exceeded,
-                fmt::format("The call names {} leases; one call may name {}. Split it, or say which by pr, "
-                            "session, agent or all.",
-                            names, policy.paths_max));
+                fmt::format("The call names {} leases; one call may name {}. Name so many at a time.", names,
+                            policy.paths_max));
   }
   for (const std::string& path : which.paths) {
     if (auto checked = check_key(path); !checked) return checked;

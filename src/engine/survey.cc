@@ -154,7 +154,7 @@ class Surveyor {
             .reason = lease.reason,
             .acquired_at = lease.acquired_at,
             .last_heartbeat_at = lease.last_heartbeat_at,
-            .expires_at = lease.expires_at,
+            .expires_at = end_as_it_stands(lease),
             .verdict = verdict_on(lease.holder, context_),
             .waiters_ahead = result_.places[index].waiters_ahead};
   }

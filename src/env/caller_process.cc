@@ -3,10 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 
 #include "env/known_agents.h"
+#include "util/number.h"
 
 namespace leasehold {
 namespace {
@@ -25,10 +24,7 @@ std::vector<Told> told_by(const Variables& variables) {
   for (const KnownAgent& agent : known_agents()) {
     const char* const text = agent.pid_variable == nullptr ? nullptr : variables(agent.pid_variable);
     if (text == nullptr) continue;
-    const char* const end = text + std::strlen(text);
-    pid_t pid = 0;
-    const auto [stop, problem] = std::from_chars(text, end, pid);
-    if (problem == std::errc() && stop == end && pid > 0) told.push_back({&agent, pid});
+    if (const auto pid = parse_number<pid_t>(text); pid && *pid > 0) told.push_back({&agent, *pid});
   }
   return told;
 }

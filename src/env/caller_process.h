@@ -12,6 +12,7 @@
 #include "env/machine.h"
 #include "env/processes.h"
 #include "leasehold/lease.h"
+#include "util/variables.h"
 
 namespace leasehold {
 
@@ -24,9 +25,6 @@ class ProcessTable {
   virtual std::optional<ProcessStat> find(pid_t pid) const = 0;
   virtual std::vector<std::string> arguments(pid_t pid) const = 0;
 };
-
-// Like getenv(3), which fits: null for what is not set.
-using Variables = std::function<const char*(const char* name)>;
 
 struct CallerProcess {
   ProcessStat process;

@@ -28,7 +28,7 @@ constexpr Signs kAgents[] = {
 
 }  // namespace
 
-std::optional<HostAgent> host_agent(const std::function<const char*(const char* name)>& variables) {
+std::optional<HostAgent> host_agent(const Variables& variables) {
   const auto value = [&](const char* name) -> std::string_view {
     const char* const text = name == nullptr ? nullptr : variables(name);
     return text == nullptr ? std::string_view() : text;

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "util/variables.h"
+
 namespace leasehold {
 
 struct HostAgent {
@@ -15,6 +17,6 @@ struct HostAgent {
 
 // Nothing: none that we know is around. `variables` is like getenv(3). An agent that was started by another
 // inherits that one's variables; then the one that tells its session counts.
-std::optional<HostAgent> host_agent(const std::function<const char*(const char* name)>& variables);
+std::optional<HostAgent> host_agent(const Variables& variables);
 
 }  // namespace leasehold

@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
+#include "util/number.h"
 #include "util/path_text.h"
 #include "util/read_file.h"
 
@@ -53,11 +53,7 @@ std::uint64_t read_pid_namespace(const std::string& root) {
   return ::stat(join(root, "proc/self/ns/pid").c_str(), &found) == 0 ? found.st_ino : 0;
 }
 
-std::int64_t number_in(std::string_view word) {
-  std::int64_t number = 0;
-  std::from_chars(word.data(), word.data() + word.size(), number);
-  return number;
-}
+std::int64_t number_in(std::string_view word) { return parse_number<std::int64_t>(word).value_or(0); }
 
 // Lines of a clock's name, seconds and nanoseconds. A kernel without time namespaces has no such file.
 std::chrono::nanoseconds read_boottime_offset(const std::string& root) {

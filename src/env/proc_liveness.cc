@@ -51,10 +51,12 @@ Verdict ProcLiveness::look_at(const Process& process) {
     seen = {.process = process};
     return look_in_proc(process);
   }
-  if (seen.end.is_open() && !has_ended(seen.end)) return seen.verdict;
+  const auto now = std::chrono::steady_clock::now();
+  if (seen.end.is_open() && now < seen.until && !has_ended(seen.end)) return seen.verdict;
   // Opened by pid, and before the look: who is seen alive then is the one we opened.
   seen.end = Descriptor(open_pid(process.pid));
   seen.verdict = look_in_proc(process);
+  seen.until = now + kSeenLife;
   if (seen.verdict.liveness != Liveness::alive) seen.end = Descriptor();
   return seen.verdict;
 }
@@ -120,7 +122,8 @@ Verdict ProcLiveness::judge(const Process& process, const ProcessStat& found) co
     return {Liveness::dead, fmt::format("pid {} now belongs to another process", found.pid)};
   }
   if (found.has_ended()) return {Liveness::dead, named(found) + " has ended"};
-  return {Liveness::alive, named(found) + " is running"};
+  const bool is_stopped = found.state == 'T' || found.state == 't';
+  return {Liveness::alive, named(found) + (is_stopped ? " is stopped" : " is running"), is_stopped};
 }
 
 }  // namespace leasehold

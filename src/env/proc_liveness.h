@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <mutex>
 
 #include "env/liveness.h"
@@ -25,9 +26,12 @@ class ProcLiveness final : public LivenessProbe {
   struct Seen {
     Process process = {};
     Verdict verdict = {};
-    Descriptor end = Descriptor();  // Readable when the verdict does not hold any more. Closed: always look.
+    Descriptor end = Descriptor();  // Readable when it has ended. Closed: always look.
+    std::chrono::steady_clock::time_point until = {};
   };
   static constexpr std::size_t kSeenMost = 64;
+  // The descriptor does not tell that it was stopped.
+  static constexpr std::chrono::seconds kSeenLife{1};
 
   // What follows from where the process runs. Nothing: here, so its pid means something.
   std::optional<Verdict> judge_place(const Process& process) const;

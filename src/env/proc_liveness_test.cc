@@ -12,6 +12,7 @@
 
 #include "env/child.h"
 #include "env/invented_proc.h"
+#include "support/eventually.h"
 
 namespace leasehold {
 namespace {
@@ -50,7 +51,8 @@ TEST_F(ProcLivenessInvented, ARunningProcessIsAlive) {
 
 TEST_F(ProcLivenessInvented, AStoppedProcessIsAlive) {
   world_.file("proc/4242/stat", stat_line(4242, 'T'));
-  EXPECT_EQ(look_at(claude_).liveness, Liveness::alive);
+  expect(look_at(claude_), Liveness::alive, "pid 4242 (claude) is stopped");
+  EXPECT_TRUE(look_at(claude_).is_stopped);
 }
 
 TEST_F(ProcLivenessInvented, AZombieIsDead) {
@@ -314,6 +316,18 @@ TEST_F(ProcLivenessReal, WhoIsLookedAtOftenIsSeenToEnd) {
 
   child.reap();
   EXPECT_EQ(look_at(process).liveness, Liveness::dead);
+}
+
+TEST_F(ProcLivenessReal, WhoIsLookedAtOftenIsSeenToBeStopped) {
+  const Child child(Child::rest);
+  const Process process = describe(child);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(look_at(process).is_stopped);
+
+  ::kill(child.pid(), SIGSTOP);
+  EXPECT_TRUE(eventually([&] { return look_at(process).is_stopped; }));
+
+  ::kill(child.pid(), SIGCONT);
+  EXPECT_TRUE(eventually([&] { return !look_at(process).is_stopped; }));
 }
 
 TEST_F(ProcLivenessReal, AWatchIsReadableOnceTheProcessIsKilledAndNotBefore) {

@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <span>
 
+#include "util/descriptor.h"
+#include "util/number.h"
 #include "util/path_text.h"
 
 namespace leasehold {
@@ -21,28 +22,17 @@ constexpr std::size_t kReadMax = 4096;
 
 // As much of a file as fits. /proc may give it in pieces.
 std::expected<std::string_view, std::errc> read_start(const std::string& path, std::span<char> buffer) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return std::unexpected(static_cast<std::errc>(errno));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return std::unexpected(static_cast<std::errc>(errno));
   std::size_t size = 0;
-  int problem = 0;
   while (size < buffer.size()) {
-    const ssize_t count = ::read(file, buffer.data() + size, buffer.size() - size);
+    const ssize_t count = ::read(file.number(), buffer.data() + size, buffer.size() - size);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) problem = errno;
-    if (count <= 0) break;
+    if (count < 0) return std::unexpected(static_cast<std::errc>(errno));
+    if (count == 0) break;
     size += static_cast<std::size_t>(count);
   }
-  ::close(file);
-  if (problem != 0) return std::unexpected(static_cast<std::errc>(problem));
   return std::string_view(buffer.data(), size);
-}
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number{};
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 // The fields behind the name, found by the numbers that proc(5) gives them.
@@ -112,12 +102,12 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   if (open == 0 || text[open - 1] != ' ') return std::nullopt;
 
   const Fields fields(text.substr(close + 1));
-  const auto pid = number_in<pid_t>(text.substr(0, open - 1));
-  const auto parent = number_in<pid_t>(fields[4]);
-  const auto session = number_in<pid_t>(fields[6]);
-  const auto terminal = number_in<std::int64_t>(fields[7]);
-  const auto threads = number_in<std::int64_t>(fields[20]);
-  const auto start_time = number_in<std::uint64_t>(fields[22]);
+  const auto pid = parse_number<pid_t>(text.substr(0, open - 1));
+  const auto parent = parse_number<pid_t>(fields[4]);
+  const auto session = parse_number<pid_t>(fields[6]);
+  const auto terminal = parse_number<std::int64_t>(fields[7]);
+  const auto threads = parse_number<std::int64_t>(fields[20]);
+  const auto start_time = parse_number<std::uint64_t>(fields[22]);
   if (!pid || *pid <= 0 || fields[3].size() != 1) return std::nullopt;
   if (!parent || !session || !terminal || !threads || !start_time) return std::nullopt;
   return ProcessStat{.pid = *pid,
@@ -134,7 +124,7 @@ bool ProcFolder::is_own() const {
   std::array<char, 16> target;
   const ssize_t size = ::readlink(join(root_, "self").c_str(), target.data(), target.size());
   if (size <= 0) return false;
-  return number_in<pid_t>(std::string_view(target.data(), static_cast<std::size_t>(size))) == ::getpid();
+  return parse_number<pid_t>(std::string_view(target.data(), static_cast<std::size_t>(size))) == ::getpid();
 }
 
 std::expected<ProcessStat, std::errc> ProcFolder::stat(pid_t pid) const {

@@ -9,6 +9,7 @@
 #include "util/path_text.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
+#include "util/wall_now.h"
 
 namespace leasehold {
 namespace {
@@ -43,8 +44,8 @@ bool is_own_doing(const std::string& path, const SeenFiles& holder) {
 }  // namespace
 
 Result<std::vector<Trespass>> find_trespasses(OpenWorkspace& workspace, const std::string& seen_folder,
-                                              SeenFiles& own, const Owner& owner) {
-  const auto began = own.command_began();
+                                              SeenFiles& own, const Owner& owner,
+                                              std::optional<FileTime> began) {
   const auto leases = workspace.client()->leases();
   if (!leases) return fail(leases.error());
   std::vector<Trespass> trespasses;
@@ -75,12 +76,11 @@ void note_granted(const OpenWorkspace& workspace, const std::vector<Lease>& leas
 }
 
 void record(OpenWorkspace& workspace, const Holder& who, const std::vector<Trespass>& trespasses) {
-  const auto now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
+  const auto now = wall_now();
   for (const Trespass& trespass : trespasses) {
     GateRequest request = {.telling = Telling::kept};
     request.wanted.caller.holder = who;
-    request.wanted.paths = {{.path = trespass.lease.path}};
-    // With the time: one that happens again is another.
+    request.wanted.paths = {{.path = trespass.lease.path, .requested = false}};
     request.wanted.reason = fmt::format("{} ({})", kByCommand, to_rfc3339(now));
     [[maybe_unused]] const auto denied = workspace.client()->gate(request);
   }

@@ -1,13 +1,16 @@
 #include "hook/hook.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "hook/aftermath.h"
 #include "hook/asked_paths.h"
 #include "hook/news.h"
+#include "hook/noted_session.h"
 #include "hook/reason.h"
 #include "hook/resumed.h"
 #include "hook/session_keeper.h"
@@ -16,7 +19,9 @@
 #include "shell/disk_folder.h"
 #include "shell/place.h"
 #include "util/path_text.h"
+#include "util/percent.h"
 #include "util/resolve_path.h"
+#include "util/shell_word.h"
 #include "util/unique.h"
 
 namespace leasehold {
@@ -37,12 +42,21 @@ bool may_write(HookMoment moment) {
   return moment == HookMoment::before_write || moment == HookMoment::before_command;
 }
 
-std::string not_checked(std::string_view why) {
+std::string not_checked(const Error& why) {
   constexpr std::size_t kShown = 250;
-  return fmt::format(
-      "Not checked, so not written: {} (To let such writes through: gate_fail_open = true in "
-      ".leasehold.toml.)",
-      shortened(why, kShown));
+  // Who cannot read a file of settings reads nothing else in it.
+  std::string_view help = "(To let such writes through: gate_fail_open = true in .leasehold.toml.)";
+  if (why.code == Code::config_error) {
+    help = why.message.starts_with('/') ? "Mend that line first: writes of that file go through."
+                                        : "Mend that first.";
+  }
+  return fmt::format("Not checked, so not written: {}{} {}", shortened(why.message, kShown),
+                     why.message.ends_with('.') ? "" : ".", help);
+}
+
+// A mistake in a file of settings is told as "FILE:LINE: ...".
+bool is_in(const Error& error, const std::string& file) {
+  return error.code == Code::config_error && error.message.starts_with(file + ':');
 }
 
 constexpr std::size_t kRootShown = 40;
@@ -65,7 +79,21 @@ HookCall::HookCall(HookHost host, std::string_view payload, std::string cwd, con
 
 HookAnswer HookCall::late_answer() const {
   if (event_ && !may_write(event_->moment)) return {};
-  return unchecked({Code::timeout, "the store did not answer in time."}, place());
+  return unchecked({Code::timeout, late_store()}, place());
+}
+
+// Which store that is, if it is the embedded one: somebody is in its way. The addresses of others may hold
+// secrets.
+std::string HookCall::late_store() const {
+  const auto& tree = tree_of(place());
+  const char* const named = variables_("LEASE_STORE");
+  const bool is_named =
+      (named != nullptr && *named != '\0') || (tree && tree->config.find("store") != nullptr);
+  const std::string gate = tree && !is_named ? join(store_dir(*tree), "gate") : std::string();
+  if (gate.empty() || ::access(gate.c_str(), F_OK) != 0) return "the store did not answer in time.";
+  return fmt::format(
+      "the store did not answer in time. See who is in its way (fuser -v {}), and continue or end that.",
+      shell_word(gate));
 }
 
 HookAnswer HookCall::answer() {
@@ -108,7 +136,14 @@ bool HookCall::can_tell_now() const {
   return can_tell(host_, event_->moment) && can_tell(event_->host, event_->moment);
 }
 
+// Some hosts pass on what the model wrote, and take it for this themselves.
 std::string HookCall::absolute(const std::string& path) const {
+  constexpr std::string_view kUrl = "file://";
+  const char* const home = variables_("HOME");
+  if (path.starts_with("~/") && home != nullptr && *home == '/') return home + path.substr(1);
+  if (path.starts_with("file:///")) {
+    if (auto file = percent_decoded(std::string_view(path).substr(kUrl.size()))) return *std::move(file);
+  }
   return path.starts_with('/') ? path : cwd_ + '/' + path;
 }
 
@@ -233,12 +268,24 @@ HookAnswer HookCall::at_the_gate() {
     }
     if (!known->second.empty()) parts[known->second].writes.push_back(write);
   }
+  // The first that is heard of it here; else its session or its turn told.
+  if (SeenFiles* const seen = seen_files(); seen != nullptr && seen->is_new()) note_session_in(project());
   for (auto& [root, part] : parts) {
-    if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) return denied;
+    if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) {
+      // What was granted for it elsewhere will not be written either.
+      for (const auto& [elsewhere, ids] : granted_) {
+        if (elsewhere != part.workspace.get())
+          std::ignore =
+              elsewhere->client()->release({.caller = caller_in(*elsewhere), .which = {.ids = ids}});
+      }
+      return denied;
+    }
     note_tree(root);
   }
   if (!event_->command.empty()) {
-    if (SeenFiles* const seen = seen_files()) seen->note_command_begins();
+    // Codex does not report the end of one that failed, and runs one after the other.
+    if (SeenFiles* const seen = seen_files())
+      seen->note_command_begins(event_->call_id, event_->host == HookHost::codex);
   }
   return news_.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, news_);
 }
@@ -268,8 +315,24 @@ void HookCall::note_tree(const std::string& root) {
   SeenFiles* const seen = seen_files();
   if (seen == nullptr || seen->elsewhere().contains(root)) return;
   seen->note_elsewhere(root);
+  note_session_in(root);
   if (!event_->subagent_id.empty())
     SeenFiles(*SeenFiles::folder_of(*tree), main_owner()).note_elsewhere(root);
+}
+
+// For what its agent's process starts besides hooks.
+void HookCall::note_session_in(const std::string& place) {
+  const auto& tree = tree_of(place);
+  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  if (!folder || event_->session_id.empty()) return;
+  if (const auto agent = agent_around(variables_)) note_session(*folder, *agent, main_owner());
+}
+
+void HookCall::forget_session_in(const std::string& place) {
+  const auto& tree = tree_of(place);
+  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  if (!folder) return;
+  if (const auto agent = agent_around(variables_)) forget_session(*folder, *agent, main_owner());
 }
 
 HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes) {
@@ -301,17 +364,25 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   }
   const auto* denied = std::get_if<Denied>(&decided->decision);
   if (denied == nullptr && !read) {
-    keep(workspace, std::get<Allowed>(decided->decision).granted);
+    const auto& allowed = std::get<Allowed>(decided->decision);
+    keep(workspace, allowed.granted);
+    for (const Lease& lease : allowed.leases) {
+      if (allowed.granted && lease.acquired_at == decided->at) granted_[&workspace].push_back(lease.id);
+    }
     std::vector<std::string> paths;  // What was asked for stands before its pairs.
     for (std::size_t i = 0; i < inside->size(); ++i)
       paths.push_back(join(workspace.root(), request.wanted.paths[i].path.substr(1)));
     if (const auto why = change_since_seen(workspace, paths)) return deny(*why);
   }
   if (denied == nullptr) return {};
-  std::string reason = short_reason(*decided, *denied, owner());
   // Paths are those of the tree they lie in.
-  if (const auto& tree = tree_of(cwd_); !tree || tree->root != workspace.root())
-    reason = fmt::format("In {}: {}", short_name(workspace.root(), kRootShown), reason);
+  const auto& tree = tree_of(cwd_);
+  const bool is_elsewhere = !tree || tree->root != workspace.root();
+  const std::string before = is_elsewhere ? workspace.root() : cwd_ == workspace.root() ? "" : "file:";
+  const std::string where =
+      is_elsewhere ? fmt::format("In {}: ", short_name(workspace.root(), kRootShown)) : "";
+  const std::string reason =
+      where + short_reason(*decided, *denied, owner(), before, kReasonMost - where.size());
   return deny(std::string(shortened(reason, kReasonMost)));
 }
 
@@ -360,8 +431,9 @@ HookAnswer HookCall::tell_late(SeenFiles& seen) {
 HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& seen) {
   const auto opened = open(project(), false);
   if (!opened) return opened.error().code == Code::not_found ? HookAnswer{} : told(opened);
-  const auto trespasses = find_trespasses(**opened, seen_folder, seen, owner());
-  seen.note_command_ends();
+  const auto began = seen.command_began(event_->call_id);
+  const auto trespasses = find_trespasses(**opened, seen_folder, seen, owner(), began);
+  seen.note_command_ends(event_->call_id);
   if (!trespasses) return told(trespasses);
   std::string text = take_news(**opened);
   if (!trespasses->empty()) {
@@ -371,12 +443,24 @@ HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& se
   return text.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, text);
 }
 
+// Whoever mends the file that is wrong, and writes nothing else, has nobody to ask.
+bool HookCall::mends(const Error& error) const {
+  if (!event_ || error.code != Code::config_error) return false;
+  const std::vector<shell::Write> all = writes();
+  return !all.empty() && std::ranges::all_of(all, [&](const shell::Write& write) {
+    return !write.subtree && is_in(error, resolved(shell::simplified(write.path)));
+  });
+}
+
 HookAnswer HookCall::unchecked(const Error& error, const std::string& place) const {
   const bool is_write = !event_ || may_write(event_->moment);
   const auto& tree = tree_of(place);
-  if (!is_write || (tree && lets_unchecked_writes_pass(open_options(place), *tree)))
-    return {.problem = error.message};
-  HookAnswer answer = denial(host_, event_ ? event_->event_name : "PreToolUse", not_checked(error.message));
+  const OpenOptions options = open_options(place);
+  // Settings that cannot be read leave those of the environment and the user.
+  const bool passes = (tree && lets_unchecked_writes_pass(options, *tree)) ||
+                      (error.code == Code::config_error && lets_unchecked_writes_pass(options, Workspace{}));
+  if (!is_write || passes || mends(error)) return {.problem = error.message};
+  HookAnswer answer = denial(host_, event_ ? event_->event_name : "PreToolUse", not_checked(error));
   answer.problem = error.message;
   return answer;
 }
@@ -425,7 +509,14 @@ HookAnswer HookCall::tell() {
     }
     if (event_->moment == HookMoment::turn_started || event_->moment == HookMoment::turn_stopped)
       seen->note_turn(event_->moment == HookMoment::turn_stopped);
+    // Who begins or ends a turn runs nothing any more; one that its user refused never ended.
+    if (event_->moment != HookMoment::session_ended) seen->note_no_command();
     if (event_->moment == HookMoment::session_ended) seen->forget();
+  }
+  for (const std::string& place : places) {
+    if (event_->moment == HookMoment::session_started || event_->moment == HookMoment::turn_started)
+      note_session_in(place);
+    if (event_->moment == HookMoment::session_ended && event_->subagent_id.empty()) forget_session_in(place);
   }
   HookAnswer answer;
   for (const std::string& place : places) {

@@ -12,12 +12,10 @@
 #include "hook/seen_files.h"
 #include "leasehold/open.h"
 #include "shell/find_writes.h"
+#include "util/variables.h"
 #include "workspace/workspace.h"
 
 namespace leasehold {
-
-// How variables are looked up, like getenv(3).
-using Variables = std::function<const char*(const char* name)>;
 
 // Never fails: what goes wrong is answered by the workspace's policy (gate_fail_open), which is to deny a
 // write that nobody could check. In a folder that is not managed everything goes on.
@@ -55,6 +53,8 @@ class HookCall {
   HookAnswer tell();
   HookAnswer tell(OpenWorkspace& workspace, bool has_room);
   void note_tree(const std::string& root);
+  void note_session_in(const std::string& place);
+  void forget_session_in(const std::string& place);
   HookAnswer tell_what_it_has(OpenWorkspace& workspace);
   SeenFiles* seen_files();
   SeenFiles& seen_in(const std::string& folder);
@@ -63,6 +63,8 @@ class HookCall {
   void go_on();
   // The project that `place` lies in says what becomes of a write that nobody could check.
   HookAnswer unchecked(const Error& error, const std::string& place) const;
+  std::string late_store() const;
+  bool mends(const Error& error) const;
   std::string absolute(const std::string& path) const;
   std::string place() const;
   OpenOptions open_options(const std::string& place) const;
@@ -76,6 +78,7 @@ class HookCall {
   // Each is looked for once: looking takes some twenty calls of the kernel.
   mutable std::map<std::string, Result<Workspace>> trees_;  // By place.
   std::map<std::string, SeenFiles> seen_;                   // By folder.
+  std::map<OpenWorkspace*, std::vector<LeaseId>> granted_;  // By this call.
   std::string news_;                                        // To be told along with the answer.
 };
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "hook/staged_agents.h"
 
@@ -26,6 +27,46 @@ TEST_F(HookTest, ACommandLineIsGatedLikeAWrite) {
   EXPECT_EQ(shell("s2", "cat a > b"), "") << "it only reads it";
   EXPECT_EQ(holders("/b"), "claude-code@s2 ");
   EXPECT_NE(edit("s1", "b"), "");
+}
+
+TEST_F(HookTest, ADenialNamesAllThatIsInTheWayAndWhatWaitsForIt) {
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) write(name, "");
+  for (const char* name : {"a", "b", "c", "d", "e"}) ASSERT_EQ(edit("s1", name), "");
+  ASSERT_EQ(edit("s2", "f"), "");
+  std::string denied = shell("s3", "sed -i s/x/y/ a b");
+  EXPECT_TRUE(mentions(denied, "a and 1 more (b) are leased by claude-code (session s1) for")) << denied;
+  EXPECT_TRUE(mentions(denied, "Or wait in line: lease acquire a b --wait 5m")) << denied;
+  denied = shell("s3", "rm a b c d e f");
+  EXPECT_TRUE(mentions(denied, "a and 4 more (b, c, d and 1 more) are leased by")) << denied;
+  EXPECT_TRUE(mentions(denied, "; f by claude-code (session s2).")) << denied;
+  EXPECT_TRUE(mentions(denied, "lease acquire a b c d e f --wait 5m")) << denied;
+
+  write("src/x.ts", "");
+  write("src/x.test.ts", "");
+  ASSERT_EQ(edit("s1", "src/x.ts"), "");
+  denied = shell("s3", "sed -i s/x/y/ src/x.ts");
+  EXPECT_TRUE(mentions(denied, "src/x.ts is leased by")) << "its test comes and goes with it: " << denied;
+  EXPECT_TRUE(mentions(denied, "lease acquire src/x.ts --wait 5m")) << denied;
+
+  // From a folder below, and from another tree.
+  std::filesystem::create_directories(root() + "/sub");
+  StagedAgent agent = {
+      .host = HookHost::claude_code, .session = "s3", .root = root() + "/sub", .subagent = {}};
+  denied = call(report_of_write(agent, root() + "/a")).output;
+  EXPECT_TRUE(mentions(denied, "lease acquire file:/a --wait 5m")) << denied;
+  const TempFolder elsewhere;
+  agent.root = elsewhere.path();
+  denied = call(report_of_write(agent, root() + "/a")).output;
+  EXPECT_TRUE(mentions(denied, "lease acquire " + root() + "/a --wait 5m")) << denied;
+}
+
+TEST_F(HookTest, ACommandThatIsRefusedInOneTreeTakesNothingInAnother) {
+  write("inner/.leasehold.toml", "");
+  ASSERT_EQ(edit("s1", "inner/b"), "");
+  ASSERT_EQ(edit("s2", "c"), "");
+  EXPECT_NE(shell("s2", "echo x > a; echo x > c; echo y > inner/b"), "");
+  EXPECT_EQ(holders("/a"), "");
+  EXPECT_EQ(holders("/c"), "claude-code@s2 ") << "it had that before";
 }
 
 TEST_F(HookTest, WhatACommandLineDoesUnseenGoesOn) {
@@ -125,6 +166,19 @@ TEST_F(HookTest, GoingRoundADenialIsRecordedEachTime) {
   }
 }
 
+TEST_F(HookTest, WhoOnlyRanACommandMeanwhileIsDeniedNothingForIt) {
+  const Holder ann = {.owner = {"ann", "editor"}};
+  write("a", "one");
+  ASSERT_TRUE(open()->client()->acquire({.caller = {.holder = ann}, .paths = {{.path = "/a"}}}));
+  ASSERT_EQ(shell("s2", "npm test"), "");
+  write("a", "two, by its holder");
+  EXPECT_TRUE(mentions(after_shell("s2", "npm test"), "a (leased by ann)"));
+
+  EXPECT_TRUE(open()->client()->blockers()->blockers.empty());
+  ASSERT_TRUE(open()->client()->release({.caller = {.holder = ann}, .which = {.paths = {"/a"}}}));
+  EXPECT_EQ(edit("s2", "a"), "") << "its first write of it ever";
+}
+
 TEST_F(HookTest, CommandsThatOverlapOrEndUnreportedAreLookedAt) {
   write("a", "one");
   ASSERT_EQ(write_as("s1", "a", "two"), "");
@@ -132,6 +186,58 @@ TEST_F(HookTest, CommandsThatOverlapOrEndUnreportedAreLookedAt) {
   write("a", "three");
   ASSERT_EQ(shell("s2", "ls"), "");
   EXPECT_TRUE(mentions(after_shell("s2", "ls"), "a (leased by claude-code)"));
+}
+
+// What happens from now on has a later time than what happened. Kernels stamp files by a finer clock than the
+// one that says when a command began, which may lag behind by more than its step.
+void pass_a_moment() {
+  const FileTime then(std::chrono::system_clock::now().time_since_epoch());
+  while (file_clock_now() <= then) std::this_thread::yield();
+}
+
+TEST_F(HookTest, ACommandThatNeverEndedIsNotTakenToRun) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  // Its user refuses the first one, and goes on.
+  for (const std::string event : {"Stop", "UserPromptSubmit", "SessionStart"}) {
+    ASSERT_EQ(shell_call("s2", "PreToolUse", "c1"), "");
+    ASSERT_EQ(tell("s2", event), "");
+    write("a", "by its holder's editor, before " + event);
+    pass_a_moment();
+    ASSERT_EQ(shell_call("s2", "PreToolUse", "c2"), "");
+    EXPECT_EQ(shell_call("s2", "PostToolUse", "c2"), "") << event;
+    write("a", "and after " + event);
+    EXPECT_EQ(shell_call("s2", "PostToolUse", "c1"), "") << event;
+  }
+}
+
+TEST_F(HookTest, TheLookBeginsWithTheCommandThatEnded) {
+  write("a", "one");
+  ASSERT_EQ(write_as("s1", "a", "two"), "");
+  ASSERT_EQ(shell_call("s2", "PreToolUse", "c1"), "");
+  write("a", "three");
+  pass_a_moment();
+  ASSERT_EQ(shell_call("s2", "PreToolUse", "c2"), "");
+  EXPECT_EQ(shell_call("s2", "PostToolUse", "c2"), "");
+  EXPECT_TRUE(mentions(shell_call("s2", "PostToolUse", "c1"), "a (leased by claude-code)"));
+}
+
+TEST_F(HookTest, WhoseCommandFailedUnreportedIsGuardedAgain) {
+  write("a", "one");
+  ASSERT_EQ(patch("s1", "a"), "");
+  write("a", "two");
+  ASSERT_EQ(
+      call(report_after_write({.host = HookHost::codex, .session = "s1", .root = root(), .subagent = {}},
+                              root() + "/a"),
+           HookHost::codex)
+          .output,
+      "");
+  ASSERT_EQ(shell_call("s1", "PreToolUse", "failed", HookHost::codex), "");
+  ASSERT_EQ(shell_call("s1", "PreToolUse", "c2", HookHost::codex), "");
+  ASSERT_EQ(shell_call("s1", "PostToolUse", "c2", HookHost::codex), "");
+  ASSERT_EQ(shell_call("s2", "PreToolUse", "c1"), "");
+  write("a", "three");
+  EXPECT_TRUE(mentions(shell_call("s2", "PostToolUse", "c1"), "a (leased by codex)"));
 }
 
 TEST_F(HookTest, WhatItsHolderMayHaveDoneIsNobodyElses) {

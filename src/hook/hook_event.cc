@@ -102,7 +102,8 @@ Report plain_report(HookHost host, const json::object& payload) {
   report.event = {.event_name = text(payload, "hook_event_name"),
                   .session_id = text(payload, host == HookHost::cursor ? "conversation_id" : "session_id"),
                   .subagent_id = text(payload, "agent_id"),
-                  .cwd = text(payload, "cwd")};
+                  .cwd = text(payload, "cwd"),
+                  .call_id = text(payload, "tool_use_id")};
   report.tool = text(payload, "tool_name");
   report.arguments = &at(payload, "tool_input");
   if (host == HookHost::copilot) {  // In VS Code.

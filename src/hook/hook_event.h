@@ -36,6 +36,7 @@ struct HookEvent {
   std::string cwd;
   std::vector<std::string> paths;  // As the host wrote them, but absolute or relative to `cwd`.
   std::string command;             // For a shell. It may hold a patch, whose files are in `paths`.
+  std::string call_id;             // Of a tool's call, before and after it; empty: the host has none.
   std::string flaw;  // Why nobody can say whose this is or what it does; a sentence. Empty: one can.
 };
 

@@ -49,8 +49,14 @@ TEST_F(HookTest, SubagentsAreOwnersOfTheirOwn) {
   const std::string denial = edit("s1", "a", "sub2");
   EXPECT_TRUE(mentions(denial, "by claude-code/sub1 of your own session")) << denial;
   EXPECT_FALSE(mentions(denial, "lease acquire")) << "that would be its main agent's, and in its way";
-  EXPECT_NE(edit("s1", "a"), "");
+  const std::string of_main = edit("s1", "a");
+  EXPECT_TRUE(mentions(of_main, "your subagent sub1's, and comes back to you when that one stops"))
+      << of_main;
+  EXPECT_FALSE(mentions(of_main, "lease acquire")) << "that would find it to be the session's already";
   EXPECT_EQ(holders("/a"), "claude-code/sub1@s1 ");
+  ASSERT_EQ(edit("s1", "b"), "");
+  const std::string of_sub = edit("s1", "b", "sub1");
+  EXPECT_TRUE(mentions(of_sub, "Your main agent can give it up: lease release b")) << of_sub;
 
   EXPECT_EQ(tell("s1", "SubagentStop", "sub1"), "");
 

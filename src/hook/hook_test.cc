@@ -14,7 +14,7 @@ TEST_F(HookTest, TheSecondAgentIsDeniedAndToldWhy) {
 
   EXPECT_TRUE(mentions(denial, R"("permissionDecision":"deny")")) << denial;
   EXPECT_TRUE(mentions(denial, "src/a.cc is leased by claude-code (session s1)")) << denial;
-  EXPECT_TRUE(mentions(denial, "lease acquire PATH --wait")) << denial;
+  EXPECT_TRUE(mentions(denial, "lease acquire src/a.cc --wait 5m")) << denial;
   EXPECT_TRUE(mentions(denial, "(in 3m)")) << denial;
   EXPECT_LE(denial.size(), 400U + 120U);
   const std::size_t moment = denial.find("try this write again once, at");
@@ -125,6 +125,42 @@ TEST_F(HookTest, WhatCannotBeCheckedIsNotWritten) {
   EXPECT_EQ(call("{ not json").output, "");
 }
 
+TEST_F(HookTest, APathIsWhatItsHostTakesItFor) {
+  const Variables home = [&](const char* name) -> const char* {
+    return std::string_view(name) == "HOME" ? folder.path().c_str() : nullptr;
+  };
+  for (const std::string& path : {std::string("~/a b"), "file://" + root() + "/a%20b"}) {
+    const std::string report = fmt::format(
+        R"({{"session_id":"s1","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"NotebookEdit",
+           "tool_input":{{"notebook_path":"{}"}}}})",
+        root(), path);
+    EXPECT_EQ(HookCall(HookHost::claude_code, report, root(), home).answer().output, "");
+    EXPECT_EQ(holders("/a b"), "claude-code@s1 ") << path;
+    ASSERT_TRUE(open()->client()->release(
+        {.caller = {.holder = {.owner = {"claude-code", "s1"}}}, .which = {.all = true}}));
+  }
+}
+
+TEST_F(HookTest, AMistakeInTheSettingsCanBeMended) {
+  for (const char* const mistake : {"gate_fail_open = true\nttl = \"5 minuts\"\n", "ttl = = 5\n"}) {
+    write(".leasehold.toml", mistake);
+    const std::string denial = edit("s1", "a");
+    EXPECT_TRUE(mentions(denial, root() + "/.leasehold.toml:")) << denial;
+    EXPECT_TRUE(mentions(denial, "Mend that line first")) << denial;
+    EXPECT_FALSE(mentions(denial, "gate_fail_open")) << denial;
+    EXPECT_EQ(edit("s1", ".leasehold.toml"), "") << mistake;
+    EXPECT_EQ(shell("s1", "sed -i s/x/y/ .leasehold.toml"), "") << mistake;
+    EXPECT_NE(shell("s1", "sed -i s/x/y/ .leasehold.toml a"), "") << mistake;
+
+    const Variables open = [](const char* name) -> const char* {
+      return std::string_view(name) == "LEASE_GATE_FAIL_OPEN" ? "true" : nullptr;
+    };
+    const std::string report = report_of_write(
+        {.host = HookHost::claude_code, .session = "s1", .root = root(), .subagent = {}}, root() + "/a");
+    EXPECT_EQ(HookCall(HookHost::claude_code, report, root(), open).answer().output, "") << mistake;
+  }
+}
+
 // Every event of every host that cannot be denied, without the session that it should name.
 TEST_F(HookTest, WhatCannotBeDeniedIsAnsweredBySilence) {
   const std::pair<HookHost, std::string> reports[] = {
@@ -203,6 +239,9 @@ TEST_F(HookTest, ALateAnswerDeniesWritesOnly) {
       R"({"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"a"}})";
   EXPECT_TRUE(
       mentions(HookCall(HookHost::codex, write_payload, root(), none).late_answer().output, "in time"));
+  ASSERT_EQ(edit("s1", "b"), "");
+  const std::string late = HookCall(HookHost::codex, write_payload, root(), none).late_answer().output;
+  EXPECT_TRUE(mentions(late, "fuser -v " + root() + "/.leasehold/gate")) << late;
   EXPECT_FALSE(HookCall(HookHost::codex, R"({"session_id":"s","hook_event_name":"Stop"})", root(), none)
                    .late_answer()
                    .denies());

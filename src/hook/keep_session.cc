@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <climits>
 #include <ctime>
 #include <map>
@@ -18,6 +17,7 @@
 #include "keeper/pace.h"
 #include "util/descriptor.h"
 #include "util/duration_text.h"
+#include "util/number.h"
 
 namespace leasehold {
 namespace {
@@ -169,26 +169,20 @@ class SessionKeeper {
   bool keeps_something_ = false;
 };
 
-template <class Number>
-bool read_number(const std::string& text, Number& number) {
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc() && end == text.data() + text.size();
-}
-
 }  // namespace
 
 Result<void> keep_session(const std::vector<std::string>& operands, const OpenOptions& options) {
-  pid_t pid = 0;
-  std::uint64_t start_time = 0;
+  const bool is_whole = operands.size() == 4;
+  const auto pid = parse_number<pid_t>(is_whole ? operands[2] : "");
+  const auto start_time = parse_number<std::uint64_t>(is_whole ? operands[3] : "");
   struct stat mark{};
-  if (operands.size() != 4 || !read_number(operands[2], pid) || !read_number(operands[3], start_time) ||
-      ::fstat(kKeeperFile, &mark) != 0 || !S_ISREG(mark.st_mode)) {
+  if (!pid || !start_time || ::fstat(kKeeperFile, &mark) != 0 || !S_ISREG(mark.st_mode)) {
     return fail(Code::invalid_argument, "This is started by lease hook alone, with a locked file.");
   }
   ::fcntl(kKeeperFile, F_SETFD, FD_CLOEXEC);
   const Machine machine = read_machine();
-  const auto process = process_with_pid(machine, pid);
-  if (!process || process->start_time != start_time) return {};  // It has ended.
+  const auto process = process_with_pid(machine, *pid);
+  if (!process || process->start_time != *start_time) return {};  // It has ended.
   const Descriptor agent(ProcLiveness(machine).watch(*process));
   if (!agent.is_open()) return {};
   OpenOptions at_place = options;

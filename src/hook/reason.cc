@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <vector>
 
 #include "engine/explain.h"
+#include "util/shell_word.h"
 #include "util/utf8.h"
 
 namespace leasehold {
 namespace {
-
-constexpr std::size_t kMost = kReasonMost;
 
 std::string clock_text(Time then, const GateAnswer& answer) {
   const WallTime wall = wall_time(then, answer.at, answer.wall);
@@ -41,15 +44,73 @@ std::string with_source(const std::string& path, const Denied& denied) {
   return short_path(path);
 }
 
+// What nobody asked for, where the same owner has what it goes with: tests come and go with their sources.
+std::set<std::string> along_with_others(const Denied& denied) {
+  std::map<std::string, Owner> holders;
+  for (const Blocked& blocked : denied.blocked) holders.emplace(blocked.path, blocked.holder.owner);
+  std::set<std::string> along;
+  for (const Contention& contention : denied.contentions) {
+    for (const WantedPath& wanted : contention.wanted.paths) {
+      const auto its = holders.find(wanted.path);
+      const bool goes_along = !wanted.requested && its != holders.end() &&
+                              std::ranges::any_of(wanted.paired_with, [&](const std::string& source) {
+                                const auto other = holders.find(source);
+                                return other != holders.end() && other->second == its->second;
+                              });
+      if (goes_along) along.insert(wanted.path);
+    }
+  }
+  return along;
+}
+
+// Who is first in the way of each path. Empty only if nobody is.
+std::vector<const Blocked*> in_the_way(const Denied& denied) {
+  std::vector<const Blocked*> first;
+  std::set<std::string> left_out = along_with_others(denied);
+  for (const Blocked& blocked : denied.blocked) {
+    if (left_out.insert(blocked.path).second) first.push_back(&blocked);
+  }
+  if (first.empty() && !denied.blocked.empty()) first.push_back(&denied.blocked.front());
+  return first;
+}
+
+constexpr std::size_t kNamed = 3;
+constexpr std::size_t kNameMost = 30;
+
+std::string names(const std::vector<const Blocked*>& some) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, some.size()); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", short_path(some[i]->path, kNameMost));
+  if (some.size() > kNamed) text += fmt::format(" and {} more", some.size() - kNamed);
+  return text;
+}
+
+// The first path speaks for those of the same holder; what others have is named after it.
 std::string who_has(const Denied& denied, const GateAnswer& answer, const Owner& self) {
-  const Blocked& blocked = denied.blocked.front();
-  std::string text = fmt::format("{} is {} by {} for {}", with_source(blocked.path, denied),
-                                 blocked.waits ? "waited for" : "leased", name_of(blocked.holder.owner, self),
-                                 span(blocked.acquired_at, answer.at));
+  std::vector<const Blocked*> others = in_the_way(denied);
+  const Blocked& blocked = *others.front();
+  const auto is_its = [&](const Blocked* one) { return one->holder.owner == blocked.holder.owner; };
+  others.erase(others.begin());
+  std::vector<const Blocked*> its;
+  std::ranges::copy_if(others, std::back_inserter(its), is_its);
+  std::erase_if(others, is_its);
+  std::string text = with_source(blocked.path, denied);
+  if (!its.empty()) text += fmt::format(" and {} more ({})", its.size(), names(its));
+  text +=
+      fmt::format(" {} {} by {} for {}", its.empty() ? "is" : "are", blocked.waits ? "waited for" : "leased",
+                  name_of(blocked.holder.owner, self), span(blocked.acquired_at, answer.at));
   if (!blocked.waits && blocked.expires_at != kForever && blocked.expires_at > answer.at) {
     text += fmt::format(", until {} or longer", clock_text(blocked.expires_at, answer));
   }
   if (!blocked.reason.empty()) text += fmt::format(" ({})", in_quotes(shortened(blocked.reason, 60)));
+  if (!others.empty()) {
+    text += fmt::format(
+        "; {} by {}{}", names(others), name_of(others.front()->holder.owner, self),
+        std::ranges::all_of(
+            others, [&](const Blocked* one) { return one->holder.owner == others.front()->holder.owner; })
+            ? ""
+            : " and others");
+  }
   return text;
 }
 
@@ -61,17 +122,49 @@ std::string what_stands(const GateAnswer& answer, const Denied& denied, const Ow
                      name_of(first.in_the_way.holder.owner, self));
 }
 
-// The command line acts for the session's main agent: what a subagent waited for with it would be in its way.
-std::string_view hint_to_wait(const Owner& self) {
-  return self.agent_id.contains('/') ? "" : " Or wait in line: lease acquire PATH --wait 5m";
+// A path as a command takes it.
+std::string in_command(const std::string& key, const std::string& tree) {
+  return shell_word(tree.empty() ? key.substr(1) : tree + key);
+}
+
+bool is_subagent(const Owner& owner) { return owner.agent_id.contains('/'); }
+
+// What helps besides the retry. The command line acts for the whole session: within one it finds nothing to
+// wait for, and what a subagent waited for with it would be in its way.
+std::string other_way(const Denied& denied, const Owner& self, const std::string& tree, std::size_t room) {
+  const Owner none;
+  const Owner& holder = denied.blocked.empty() ? none : denied.blocked.front().holder.owner;
+  const bool is_own_session = !self.session_id.empty() && holder.session_id == self.session_id;
+  if (is_own_session && !is_subagent(self) && is_subagent(holder)) {
+    return fmt::format(" It is your subagent {}'s, and comes back to you when that one stops.",
+                       shortened(in_sentence(holder.agent_id.substr(holder.agent_id.find('/') + 1)), 40));
+  }
+  if (is_own_session && is_subagent(self) && !is_subagent(holder)) {
+    return fmt::format(" Your main agent can give it up: lease release {}",
+                       in_command(denied.blocked.front().path, tree));
+  }
+  if (is_subagent(self) || is_own_session) return "";
+  std::string paths;
+  for (const Blocked* one : in_the_way(denied)) paths += " " + in_command(one->path, tree);
+  // Free by now: then it is the command that gets it.
+  for (const Contention& one : denied.contentions)
+    if (denied.blocked.empty()) paths += " " + in_command(one.path, tree);
+  std::string command = fmt::format(" Or wait in line: lease acquire{} --wait 5m", paths);
+  return command.size() <= room ? command : " Or wait in line: lease acquire PATH --wait 5m";
 }
 
 // What to do stands in the last sentence: of a long text the middle goes.
-std::string with_its_end(const std::string& text) {
+std::string with_its_end(const std::string& text, std::size_t most) {
   const auto last = text.rfind(". ");
-  if (text.size() <= kMost || last == std::string::npos || text.size() - last > kMost / 2) return text;
+  if (text.size() <= most || last == std::string::npos || text.size() - last > most / 2) return text;
   const std::string end = text.substr(last);
-  return std::string(shortened(text, kMost - end.size() - 2)) + ".." + end;
+  return std::string(shortened(text, most - end.size() - 2)) + ".." + end;
+}
+
+// How things stand, as far as there is room, and what to do, as a whole.
+std::string both(const std::string& stand, const std::string& what_to_do, std::size_t most) {
+  if (stand.size() + what_to_do.size() <= most) return stand + what_to_do;
+  return std::string(shortened(stand, most - std::min(most, what_to_do.size() + 2))) + ".." + what_to_do;
 }
 
 }  // namespace
@@ -96,15 +189,19 @@ std::string_view shortened(std::string_view text, std::size_t most) {
   return text.substr(0, most);
 }
 
-std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self) {
+std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self,
+                         const std::string& tree, std::size_t most) {
   std::string text;
   switch (denied.code) {
-    case Code::retry_later:
-      text = fmt::format("{}. Do other work; try this write again once, at {} (in {}), not earlier.",
-                         what_stands(answer, denied, self), clock_text(denied.retry_at, answer),
-                         span(answer.at, denied.retry_at));
-      if (text.size() + hint_to_wait(self).size() <= kMost) text += hint_to_wait(self);
+    case Code::retry_later: {
+      text = both(what_stands(answer, denied, self),
+                  fmt::format(". Do other work; try this write again once, at {} (in {}), not earlier.",
+                              clock_text(denied.retry_at, answer), span(answer.at, denied.retry_at)),
+                  most);
+      const std::string more = other_way(denied, self, tree, most - std::min(most, text.size()));
+      if (text.size() + more.size() <= most) text += more;
       break;
+    }
     case Code::halted: {
       const auto worst = std::ranges::find_if(
           denied.contentions, [](const Contention& one) { return one.state != ContentionState::scheduled; });
@@ -115,18 +212,18 @@ std::string short_reason(const GateAnswer& answer, const Denied& denied, const O
             "You were told to leave {} alone for this session{}. Do not write it; say so in your report.",
             short_path(worst->path), why.empty() ? "" : fmt::format(" ({})", why));
       } else {
-        text = fmt::format(
-            "{}, still, at the retry. Stop this work, do not write the file in another way, and report "
-            "blocker "
-            "{}: somebody has to decide (lease blockers).",
-            what_stands(answer, denied, self), worst->id);
+        text = both(what_stands(answer, denied, self),
+                    fmt::format(", still, at the retry. Stop this work, do not write the file in another "
+                                "way, and report blocker {}: somebody has to decide (lease blockers).",
+                                worst->id),
+                    most);
       }
       break;
     }
     default:
-      text = with_its_end(denied.message);
+      text = with_its_end(denied.message, most);
   }
-  return std::string(shortened(text, kMost));
+  return std::string(shortened(text, most));
 }
 
 }  // namespace leasehold

@@ -10,8 +10,10 @@ namespace leasehold {
 inline constexpr std::size_t kReasonMost = 390;  // Hosts may cut what is longer, and models read no further.
 
 // Why a write was denied, for a model that reads it and acts on it: who, since when, until when, when to try
-// again, what to do instead. Less than 400 bytes. `self` is who reads it.
-std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self);
+// again, what to do instead. At most `most` bytes. `self` is who reads it; `tree` is what stands before a key
+// in a command of its: nothing at the top of the tree, else "file:", or the root of a tree elsewhere.
+std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self,
+                         const std::string& tree, std::size_t most = kReasonMost);
 
 // A key as a sentence names it, from the top of its tree. The end of one that is longer than that.
 std::string short_path(const std::string& key, std::size_t most = 90);

@@ -6,13 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <ctime>
 
+#include "util/descriptor.h"
 #include "util/path_text.h"
 #include "util/read_file.h"
 #include "util/stable_hash.h"
+#include "util/write_all.h"
 
 namespace leasehold {
 namespace {
@@ -33,6 +36,7 @@ constexpr char kSeen = 's';
 constexpr char kWriteBegins = 'w';
 constexpr char kCommandBegins = 'c';
 constexpr char kCommandEnds = 'e';
+constexpr char kNoCommand = 'x';
 constexpr char kElsewhere = 'o';
 constexpr char kStops = 'h';
 constexpr char kGoesOn = 'g';
@@ -83,11 +87,6 @@ std::string line_of(char kind, const std::string& path, const SeenFile& seen) {
                      seen.state.size, seen.state.modified_ns, seen.content, path);
 }
 
-bool write_all(int fd, std::string_view text) {
-  const bool done = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  return ::close(fd) == 0 && done;
-}
-
 }  // namespace
 
 FileTime file_clock_now() {
@@ -103,11 +102,17 @@ FileState state_of(const std::string& path) {
           found.st_mtim.tv_sec * 1'000'000'000LL + found.st_mtim.tv_nsec};
 }
 
+std::string SeenFiles::place_in(const Workspace& workspace) {
+  return join(workspace.git_common_dir ? join(*workspace.git_common_dir, "leasehold")
+                                       : join(workspace.root, ".leasehold"),
+              "seen");
+}
+
 std::optional<std::string> SeenFiles::folder_of(const Workspace& workspace) {
-  const std::string around = workspace.git_common_dir ? join(*workspace.git_common_dir, "leasehold")
-                                                      : join(workspace.root, ".leasehold");
+  std::string folder = place_in(workspace);
+  const std::string around(parent_of(folder));
   if (!workspace.git_common_dir && ::access(around.c_str(), F_OK) != 0) return std::nullopt;
-  return join(around, "seen");
+  return folder;
 }
 
 SeenFiles::SeenFiles(const std::string& folder, const Owner& owner)
@@ -130,19 +135,19 @@ void SeenFiles::read() {
 
 void SeenFiles::take(char kind, const std::string& path, const SeenFile& seen) {
   if (kind == kCommandBegins) {
-    if (commands_ == 0 || seen.at - *command_began_ > kRunning) {
-      commands_ = 0;
-      command_began_ = seen.at;
-    }
-    ++commands_;
+    std::erase_if(commands_, [&](const Running& one) { return seen.at - one.began > kRunning; });
+    commands_.push_back({path, seen.at});
   } else if (kind == kCommandEnds) {
-    // Whichever it was: all that happened until now was looked at.
-    commands_ -= commands_ > 0 ? 1 : 0;
-    if (commands_ == 0) {
-      command_began_.reset();
-    } else {
-      command_began_ = seen.at;
+    if (const auto ended = running(path); ended != commands_.end()) {
+      const FileTime began = ended->began;
+      commands_.erase(ended);
+      // What happened since was looked at.
+      for (Running& one : commands_) {
+        if (one.began >= began) one.began = seen.at;
+      }
     }
+  } else if (kind == kNoCommand) {
+    commands_.clear();
   } else if (kind == kStops || kind == kGoesOn) {
     is_stopped_ = kind == kStops;
   } else if (kind == kUntold || kind == kTold) {
@@ -188,14 +193,35 @@ void SeenFiles::note_state(const std::string& path) {
 
 void SeenFiles::note_write_begins(const std::string& path) { append(kWriteBegins, path, {file_clock_now()}); }
 
-void SeenFiles::note_command_begins() { append(kCommandBegins, {}, {file_clock_now()}); }
+// One without an id is whichever of those began first; so is one whose beginning was told without.
+std::vector<SeenFiles::Running>::const_iterator SeenFiles::running(const std::string& call) const {
+  const auto found = std::ranges::find(commands_, call, &Running::call);
+  if (found != commands_.end() || call.empty()) return found;
+  return std::ranges::find(commands_, std::string(), &Running::call);
+}
 
-void SeenFiles::note_command_ends() {
-  if (command_began_) append(kCommandEnds, {}, {file_clock_now()});
+std::optional<FileTime> SeenFiles::command_began(const std::string& call) const {
+  const auto found = running(call);
+  if (found == commands_.end()) return std::nullopt;
+  return found->began;
+}
+
+void SeenFiles::note_command_begins(const std::string& call, bool alone) {
+  if (alone) note_no_command();
+  append(kCommandBegins, call, {file_clock_now()});
+}
+
+void SeenFiles::note_command_ends(const std::string& call) {
+  if (running(call) != commands_.end()) append(kCommandEnds, call, {file_clock_now()});
+}
+
+void SeenFiles::note_no_command() {
+  if (!commands_.empty()) append(kNoCommand, {}, {file_clock_now()});
 }
 
 bool SeenFiles::runs_command() const {
-  return command_began_ && file_clock_now() - *command_began_ < kRunning;
+  return std::ranges::any_of(commands_,
+                             [](const Running& one) { return file_clock_now() - one.began < kRunning; });
 }
 
 void SeenFiles::note_elsewhere(const std::string& root) {
@@ -216,27 +242,29 @@ void SeenFiles::append(char kind, const std::string& path, const SeenFile& seen)
   const std::string line = line_of(kind, path, seen);
   if (bytes_ + line.size() > kBytesMax / 2) return write_anew();
   constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC;
-  int fd = ::open(file_.c_str(), kFlags, 0600);
-  if (fd < 0 && errno == ENOENT) {
+  Descriptor file(::open(file_.c_str(), kFlags, 0600));
+  if (!file.is_open() && errno == ENOENT) {
     ::mkdir(std::string(parent_of(folder_)).c_str(), 0700);
     ::mkdir(folder_.c_str(), 0700);
-    fd = ::open(file_.c_str(), kFlags, 0600);
+    file = Descriptor(::open(file_.c_str(), kFlags, 0600));
   }
-  if (fd >= 0 && write_all(fd, line)) bytes_ += line.size();
+  if (write_all(file.number(), line) == std::errc()) bytes_ += line.size();
 }
 
 void SeenFiles::write_anew() const {
   std::string text;
   for (const auto& [path, seen] : seen_) text += line_of(kSeen, path, seen);
-  for (int i = 0; i < commands_; ++i) text += line_of(kCommandBegins, {}, {*command_began_});
+  for (const Running& one : commands_) text += line_of(kCommandBegins, one.call, {one.began});
   for (const std::string& root : elsewhere_) text += line_of(kElsewhere, root, {file_clock_now()});
   if (is_stopped_) text += line_of(kStops, {}, {file_clock_now()});
   if (is_untold_) text += line_of(kUntold, {}, {file_clock_now()});
   // Too many files for this: it begins anew.
   if (text.size() > kBytesMax / 2) text.clear();
   const std::string next = fmt::format("{}.{}", file_, ::getpid());
-  const int fd = ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd >= 0 && write_all(fd, text)) ::rename(next.c_str(), file_.c_str());
+  const Descriptor file(::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file.is_open()) return;
+  const bool is_whole = write_all(file.number(), text) == std::errc();
+  if (!is_whole || ::rename(next.c_str(), file_.c_str()) != 0) ::unlink(next.c_str());
 }
 
 void SeenFiles::forget() const {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "leasehold/lease.h"
 #include "workspace/workspace.h"
@@ -42,15 +43,20 @@ class SeenFiles {
  public:
   // Where they are kept. Nothing: the workspace has no place for them.
   static std::optional<std::string> folder_of(const Workspace& workspace);
+  // The same, whether or not there is anything around it yet.
+  static std::string place_in(const Workspace& workspace);
 
   SeenFiles(const std::string& folder, const Owner& owner);
+
+  // Nothing was noted of this owner yet.
+  bool is_new() const { return bytes_ == 0; }
 
   // Paths are absolute. Nothing: it was not seen.
   std::optional<SeenFile> find(const std::string& path) const;
   // Whether it is about to be written, or was just now: then nobody can tell who wrote it.
   bool is_being_written(const std::string& path) const;
-  // Since when the commands that run now are not looked at. Nothing: none runs.
-  std::optional<FileTime> command_began() const { return command_began_; }
+  // When this command began; `call` is the host's id of it, or empty. Nothing: it is not known.
+  std::optional<FileTime> command_began(const std::string& call) const;
   bool runs_command() const;
 
   // Has it another content than when it was seen? One that was not seen has not.
@@ -63,8 +69,11 @@ class SeenFiles {
   void note_elsewhere(const std::string& root);
   const std::set<std::string>& elsewhere() const { return elsewhere_; }
 
-  void note_command_begins();
-  void note_command_ends();
+  // `alone`: no other one runs any more, though nobody said so.
+  void note_command_begins(const std::string& call, bool alone);
+  void note_command_ends(const std::string& call);
+  // None runs any more: hosts do not report the end of every one.
+  void note_no_command();
 
   // Whether its turn stopped, as far as it was told, and it has not gone on since.
   bool is_stopped() const { return is_stopped_; }
@@ -88,8 +97,13 @@ class SeenFiles {
   std::size_t bytes_ = 0;
   std::map<std::string, SeenFile> seen_;
   std::map<std::string, FileTime> begun_;
-  std::optional<FileTime> command_began_;
-  int commands_ = 0;
+  // Those that run, in the order in which they began.
+  struct Running {
+    std::string call;
+    FileTime began;
+  };
+  std::vector<Running>::const_iterator running(const std::string& call) const;
+  std::vector<Running> commands_;
   std::set<std::string> elsewhere_;
   bool is_stopped_ = false;
   bool is_untold_ = false;

@@ -61,8 +61,8 @@ TEST_F(Seen, ABegunWriteIsOverWhenTheFileIsSeen) {
 TEST_F(Seen, ManyLinesBecomeOneForEachFile) {
   write("one");
   SeenFiles ann = of("ann");
-  ann.note_command_begins();
-  const auto began = ann.command_began();
+  ann.note_command_begins("c1", false);
+  const auto began = ann.command_began("c1");
   for (int i = 0; i < 20'000; ++i) ann.note_write_begins("/some/rather/long/name/of/a/file");
   ann.note(path());
   for (int i = 0; i < 20'000; ++i) ann.note_write_begins("/some/rather/long/name/of/a/file");
@@ -71,7 +71,7 @@ TEST_F(Seen, ManyLinesBecomeOneForEachFile) {
     bytes += entry.file_size();
   EXPECT_LT(bytes, 600'000U);
   EXPECT_TRUE(of("ann").find(path()));
-  EXPECT_EQ(of("ann").command_began(), began);
+  EXPECT_EQ(of("ann").command_began("c1"), began);
 }
 
 TEST_F(Seen, WhatIsNoLineIsPassedOver) {

@@ -7,12 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <climits>
-
 #include "env/machine.h"
 #include "hook/pid_namespaces.h"
 #include "util/descriptor.h"
 #include "util/marks_folder.h"
+#include "util/own_program.h"
 #include "util/path_text.h"
 #include "util/stable_hash.h"
 
@@ -25,17 +24,12 @@ std::string mark_of(const OpenWorkspace& workspace, const std::string& session_i
   return folder.empty() ? "" : join(folder, "keeper-" + stable_hash({workspace.id(), session_id}));
 }
 
-std::string own_program() {
-  char path[PATH_MAX] = {};
-  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path - 1);
-  // It may have been replaced since.
-  return length > 0 && ::access(path, X_OK) == 0 ? path : "/proc/self/exe";
-}
-
 // In a session of its own, with nothing of ours but the lock: a host waits until nobody has its pipes any
 // more, and ends what belongs to its hook.
 void start_detached(std::vector<std::string> words, int lock) {
-  const std::string program = own_program();
+  std::string program = own_program();
+  // It may have been replaced since.
+  if (::access(program.c_str(), X_OK) != 0) program = "/proc/self/exe";
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

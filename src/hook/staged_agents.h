@@ -62,6 +62,17 @@ class HookTest : public testing::Test {
         .output;
   }
 
+  // A command with the id that its host gives to a call: PreToolUse, PostToolUse.
+  std::string shell_call(const std::string& session, const std::string& event, const std::string& id,
+                         HookHost host = HookHost::claude_code) const {
+    return call(fmt::format(
+                    R"({{"session_id":"{}","cwd":"{}","hook_event_name":"{}","tool_name":"Bash",
+                       "tool_use_id":"{}","tool_input":{{"command":"make"}}}})",
+                    session, root(), event, id),
+                host)
+        .output;
+  }
+
   std::string tell(const std::string& session, const std::string& event,
                    const std::string& subagent = "") const {
     return call(fmt::format(R"({{"session_id":"{}","cwd":"{}","hook_event_name":"{}"{}}})", session, root(),

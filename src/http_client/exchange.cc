@@ -12,10 +12,10 @@
 #include <boost/json/parse.hpp>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 
+#include "util/number.h"
 #include "util/percent.h"
 #include "util/utf8.h"
 
@@ -57,11 +57,7 @@ Result<void> read_parameters(std::string_view query, net::Endpoint& endpoint) {
   return {};
 }
 
-bool is_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return problem == std::errc() && end == text.data() + text.size() && port != 0;
-}
+bool is_port(std::string_view text) { return parse_number<std::uint16_t>(text).value_or(0) != 0; }
 
 Result<net::Endpoint> read_url(std::string_view url) {
   net::Endpoint endpoint;
@@ -192,7 +188,7 @@ std::string encoded(std::string_view text) {
 Result<std::unique_ptr<Server>> Server::at(const std::string& url, const Credentials& credentials) {
   auto endpoint = read_url(url);
   if (!endpoint) return fail(endpoint.error());
-  const auto& [token, settings] = credentials;
+  const auto& [token, settings, is_agent_guessed] = credentials;
   if (token.find_first_of("\r\n") != std::string::npos) return refuse("the token has line ends in it");
   auto server = std::make_unique<Server>();
   server->shown_ =
@@ -204,6 +200,7 @@ Result<std::unique_ptr<Server>> Server::at(const std::string& url, const Credent
           ? fmt::format("{}{}{}:{}", six ? "[" : "", endpoint->host, six ? "]" : "", endpoint->port)
           : "localhost");
   if (!token.empty()) server->head_ += fmt::format("Authorization: Bearer {}\r\n", token);
+  if (is_agent_guessed) server->head_ += "Lease-Agent: guessed\r\n";
   if (!settings.empty()) server->head_ += fmt::format("Lease-Settings: {}\r\n", settings);
   server->has_token_ = !token.empty();
   server->endpoint_ = *std::move(endpoint);

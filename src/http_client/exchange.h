@@ -33,8 +33,9 @@ std::string encoded(std::string_view text);
 
 // Headers of every request; empty: none.
 struct Credentials {
-  std::string token;     // Authorization: Bearer.
-  std::string settings;  // Lease-Settings: only a server with the same ones may answer.
+  std::string token;              // Authorization: Bearer.
+  std::string settings;           // Lease-Settings: only a server with the same ones may answer.
+  bool is_agent_guessed = false;  // Lease-Agent: guessed. The token says better who it is.
 };
 
 // Thread-safe.

@@ -442,7 +442,9 @@ class RemoteClient final : public HttpClient {
 }  // namespace
 
 Result<std::shared_ptr<HttpClient>> open_http_client(const std::string& url, HttpOptions options) {
-  auto server = http::Server::at(url, {.token = options.token, .settings = options.settings});
+  auto server = http::Server::at(
+      url,
+      {.token = options.token, .settings = options.settings, .is_agent_guessed = options.is_agent_guessed});
   if (!server) return fail(server.error());
   return std::make_shared<RemoteClient>(*std::move(server), std::move(options));
 }

@@ -16,6 +16,7 @@ struct HttpOptions {
   std::string token;    // Bearer; empty: none.
   // Not empty: a server with other settings is not to answer (Configuration::fingerprint()).
   std::string settings = {};
+  bool is_agent_guessed = false;  // The agent of a token counts, if it is one agent's.
   Duration patience =
       std::chrono::seconds(10);  // How long an answer may take, besides waits that are asked for.
 };

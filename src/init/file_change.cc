@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "util/descriptor.h"
 #include "util/path_text.h"
 #include "util/read_file.h"
 #include "util/resolve_path.h"
 #include "util/utf8.h"
+#include "util/write_all.h"
 
 namespace leasehold {
 namespace {
@@ -26,31 +28,24 @@ std::unexpected<Error> cannot(std::string_view what, const std::string& path) {
 // A file beside another that is gone unless it took the other's place.
 class NextVersion {
  public:
-  explicit NextVersion(const std::string& target) : path_(target + ".lease-XXXXXX") {
-    fd_ = ::mkostemp(path_.data(), O_CLOEXEC);
-  }
+  explicit NextVersion(const std::string& target)
+      : path_(target + ".lease-XXXXXX"), file_(::mkostemp(path_.data(), O_CLOEXEC)) {}
   NextVersion(const NextVersion&) = delete;
   NextVersion& operator=(const NextVersion&) = delete;
   ~NextVersion() {
-    if (fd_ < 0) return;
-    ::close(fd_);
-    if (!is_placed_) ::unlink(path_.c_str());
+    if (file_.is_open() && !is_placed_) ::unlink(path_.c_str());
   }
 
-  bool is_open() const { return fd_ >= 0; }
+  bool is_open() const { return file_.is_open(); }
 
   bool fill(std::string_view text, mode_t mode) const {
-    while (!text.empty()) {
-      const ssize_t written = ::write(fd_, text.data(), text.size());
-      if (written < 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return ::fchmod(fd_, mode) == 0 && ::fsync(fd_) == 0;
+    return write_all(file_.number(), text) == std::errc() && ::fchmod(file_.number(), mode) == 0 &&
+           ::fsync(file_.number()) == 0;
   }
 
   // Only root may give files away, and only then it matters.
   void own_like(const struct stat& other) const {
-    [[maybe_unused]] const int done = ::fchown(fd_, other.st_uid, other.st_gid);
+    [[maybe_unused]] const int done = ::fchown(file_.number(), other.st_uid, other.st_gid);
   }
 
   bool take_place(const std::string& target) {
@@ -60,7 +55,7 @@ class NextVersion {
 
  private:
   std::string path_;
-  int fd_ = -1;
+  Descriptor file_;
   bool is_placed_ = false;
 };
 

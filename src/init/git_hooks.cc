@@ -142,6 +142,11 @@ bool has_hook(const GitPlace& place, std::string_view event) {
   return text && *text && has_block_of(**text, lines_of(event));
 }
 
+GitPlace usual(GitPlace place) {
+  place.hooks_folder = place.usual_folder;
+  return place;
+}
+
 std::unexpected<Error> shared_hooks(const GitPlace& place) {
   return fail(
       Code::config_error,
@@ -187,10 +192,20 @@ Result<GitHookPlan> plan_without_git_hooks(const GitPlace& place) {
   GitHookPlan plan;
   for (const std::string_view event : kEvents) {
     if (git_value(place.root, section_of(event) + ".event")) plan.sections.push_back({section_of(event), {}});
+    if (!place.usual_folder.empty()) {
+      if (auto done = plan_removal(usual(place), event, plan); !done) return fail(done.error());
+    }
     if (place.is_shared) continue;
     if (auto done = plan_removal(place, event, plan); !done) return fail(done.error());
   }
   return plan;
+}
+
+bool has_unused_git_hooks(const GitPlace& place) {
+  return !place.usual_folder.empty() && std::ranges::any_of(kEvents, [&](std::string_view event) {
+    const auto text = read_settings(join(place.usual_folder, event));
+    return text && *text && has_block(**text);
+  });
 }
 
 bool has_git_hooks(const GitPlace& place) {

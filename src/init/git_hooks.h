@@ -32,7 +32,10 @@ inline constexpr GitVersion kConfiguredHooks = {2, 54};
 struct GitPlace {
   std::string root;          // The top of the work tree.
   std::string hooks_folder;  // Absolute: where git looks for hooks, or where the hooks manager does.
-  bool is_shared = false;    // Other repositories look there, too.
+  // Where git looks when nobody says otherwise, and where hooks of ours may be from then. Empty: it is the
+  // same.
+  std::string usual_folder;
+  bool is_shared = false;  // Other repositories look there, too.
   GitVersion version;
   bool needs_mode = true;  // A hook that cannot be run is no hook. (husky runs what it finds.)
 };
@@ -64,5 +67,7 @@ Result<GitHookPlan> plan_without_git_hooks(const GitPlace& place);
 
 // Whether our hooks are all there.
 bool has_git_hooks(const GitPlace& place);
+// Whether some of ours are where git does not look any more: somebody set core.hooksPath since.
+bool has_unused_git_hooks(const GitPlace& place);
 
 }  // namespace leasehold

@@ -51,6 +51,8 @@ Result<GitPlace> find_git_place(const std::string& root, const std::optional<std
     return fail(Code::unavailable, "The folder of git's hooks (core.hooksPath) cannot be followed.");
   place.hooks_folder = resolved->path;
   place.is_shared = !is_in(place.hooks_folder, root) && !is_in(place.hooks_folder, *common_dir);
+  const auto usual = resolve_path(*common_dir, "hooks");
+  if (usual && usual->path != place.hooks_folder) place.usual_folder = usual->path;
   // husky makes what is in _ anew; what it runs stands beside that.
   if (place.hooks_folder.ends_with("/.husky/_")) {
     place.hooks_folder = parent_of(place.hooks_folder);

@@ -31,7 +31,7 @@ std::string text_of(const std::string& path) {
   return text && *text ? std::move(**text) : std::string();
 }
 
-std::string home_of(HookHost host, const Lookup& variables) {
+std::string home_of(HookHost host, const Variables& variables) {
   const auto value = [&](std::string_view name) -> std::string {
     const char* const found = name.empty() ? nullptr : variables(std::string(name).c_str());
     return found == nullptr ? "" : found;
@@ -61,7 +61,7 @@ bool codex_distrusts(const TomlTable& settings, const std::string& root) {
 
 // Codex keeps in its user's settings which hooks were approved, by the file they stand in and their event.
 // Only that, not whether they are still the same: what it compares is its own affair.
-bool codex_runs_hooks(const std::string& root, const Lookup& variables) {
+bool codex_runs_hooks(const std::string& root, const Variables& variables) {
   const auto settings = parse_toml(text_of(join(home_of(HookHost::codex, variables), "config.toml")));
   const auto project = parse_toml(text_of(join(root, kCodexToml)));
   if (!settings || codex_distrusts(*settings, root) || is_false(table_at(&*settings, "features"), "hooks") ||
@@ -76,7 +76,7 @@ bool codex_runs_hooks(const std::string& root, const Lookup& variables) {
          });
 }
 
-bool copilot_trusts(const std::string& root, const Lookup& variables) {
+bool copilot_trusts(const std::string& root, const Variables& variables) {
   return text_of(join(home_of(HookHost::copilot, variables), "config.json")).contains('"' + root + '"');
 }
 
@@ -127,7 +127,7 @@ std::optional<bool> value_in(const std::string& file, const OffSwitch& one) {
 }
 
 std::optional<std::string> switched_off(const std::string& root, const OffSwitch& one,
-                                        const Lookup& variables) {
+                                        const Variables& variables) {
   std::vector<std::string> files;
   for (const std::string_view file : one.project_files) files.push_back(join(root, file));
   files.push_back(join(home_of(one.host, variables), kUserFile));
@@ -143,7 +143,8 @@ std::optional<std::string> switched_off(const std::string& root, const OffSwitch
 
 }  // namespace
 
-std::vector<std::string> host_problems(const InitRequest& project, HookHost host, const Lookup& variables) {
+std::vector<std::string> host_problems(const InitRequest& project, HookHost host,
+                                       const Variables& variables) {
   std::vector<std::string> problems;
   const std::string& root = project.workspace.root;
   InitRequest alone = project;

@@ -11,6 +11,6 @@ namespace leasehold {
 // hooks where the host does not look, hooks that are switched off or that their user did not allow yet,
 // writes that pass unchecked.
 // Sentences, each with what to do.
-std::vector<std::string> host_problems(const InitRequest& project, HookHost host, const Lookup& variables);
+std::vector<std::string> host_problems(const InitRequest& project, HookHost host, const Variables& variables);
 
 }  // namespace leasehold

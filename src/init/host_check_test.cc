@@ -47,7 +47,7 @@ class HostCheck : public testing::Test {
   }
 
   std::string problems(HookHost host) const {
-    const Lookup variables = [this](const char* name) -> const char* {
+    const Variables variables = [this](const char* name) -> const char* {
       return std::string_view(name) == "HOME" ? home.path().c_str() : nullptr;
     };
     return fmt::format("{}", fmt::join(host_problems(request(), host, variables), "\n"));

@@ -140,7 +140,7 @@ Result<void> plan_host(const InitRequest& request, HookHost host, bool install, 
   return plan_groups(request, host, install, plan);
 }
 
-std::string value_of(const Lookup& variables, std::string_view name) {
+std::string value_of(const Variables& variables, std::string_view name) {
   const char* const value = variables && !name.empty() ? variables(std::string(name).c_str()) : nullptr;
   return value == nullptr ? "" : value;
 }
@@ -255,6 +255,7 @@ Result<InitPlan> plan_install(const InitRequest& request) {
       return {};
     });
   }
+  if (request.no_git) plan.refused.push_back({"git", *request.no_git});
   return plan;
 }
 
@@ -275,6 +276,7 @@ Result<InitPlan> plan_uninstall(const InitRequest& request) {
       return {};
     });
   }
+  if (request.no_git) plan.refused.push_back({"git", *request.no_git});
   if (request.project_settings) {
     const std::string path = join(request.workspace.root, kConfigFileName);
     auto text = read_settings(path);
@@ -295,7 +297,7 @@ Result<void> carry_out(const InitPlan& plan, const std::string& root) {
   return {};
 }
 
-std::optional<std::string> on_path(std::string_view program, const Lookup& variables) {
+std::optional<std::string> on_path(std::string_view program, const Variables& variables) {
   const std::string path = value_of(variables, "PATH");
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
@@ -306,7 +308,7 @@ std::optional<std::string> on_path(std::string_view program, const Lookup& varia
   return std::nullopt;
 }
 
-std::vector<HookHost> installed_hosts(const std::string& root, const Lookup& variables) {
+std::vector<HookHost> installed_hosts(const std::string& root, const Variables& variables) {
   std::vector<HookHost> hosts;
   for (const HookHost host : all_hosts()) {
     const HostSigns& signs = signs_of(host);

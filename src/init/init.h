@@ -14,20 +14,19 @@
 #include "init/file_change.h"
 #include "init/git_hooks.h"
 #include "leasehold/result.h"
+#include "util/variables.h"
 #include "workspace/workspace.h"
 
 namespace leasehold {
-
-// How variables are looked up, like getenv(3).
-using Lookup = std::function<const char*(const char* name)>;
 
 struct InitRequest {
   Workspace workspace;
   std::vector<HookHost> hosts;
   HookWishes wishes;
   std::optional<GitPlace> git;    // Nothing: hooks of git are left alone.
+  std::optional<Error> no_git;    // Why there are none, where they were asked for.
   bool project_settings = false;  // Also make, or take away, .leasehold.toml.
-  Lookup variables;               // For where the user's home is. Empty: nothing is changed there.
+  Variables variables;            // For where the user's home is. Empty: nothing is changed there.
 };
 
 // Only what the project says: its hooks are for everybody who works on it.
@@ -56,10 +55,10 @@ Result<InitPlan> plan_uninstall(const InitRequest& request);
 Result<void> carry_out(const InitPlan& plan, const std::string& root);
 
 // The agents that are on PATH, have a folder in the user's home or left one in this project.
-std::vector<HookHost> installed_hosts(const std::string& root, const Lookup& variables);
+std::vector<HookHost> installed_hosts(const std::string& root, const Variables& variables);
 
 // Where on PATH a program is. Nothing: it is not there.
-std::optional<std::string> on_path(std::string_view program, const Lookup& variables);
+std::optional<std::string> on_path(std::string_view program, const Variables& variables);
 
 // Whether a host of this project calls us, as far as its files tell.
 bool calls_us(const std::string& root, HookHost host);

@@ -335,7 +335,7 @@ TEST_F(Init, AFileThatSomebodyChangedMeanwhileIsNotOverwritten) {
 
 TEST_F(Init, FindsAgentsByProgramHomeAndProject) {
   std::map<std::string, std::string> set = {{"PATH", "/nowhere:" + path("bin")}, {"HOME", path("home")}};
-  const Lookup variables = [&](const char* name) -> const char* {
+  const Variables variables = [&](const char* name) -> const char* {
     return set.contains(name) ? set[name].c_str() : nullptr;
   };
   EXPECT_TRUE(installed_hosts(folder.path(), variables).empty());
@@ -394,6 +394,24 @@ TEST_F(InitGit, HuskysScriptsAreTheUsersOwn) {
   EXPECT_TRUE(has_block(text(".husky/pre-commit")));
   EXPECT_TRUE(has_block(text(".husky/post-commit")));
   EXPECT_FALSE(has_block(text(".husky/_/pre-commit")));
+}
+
+TEST_F(InitGit, HooksThatGitDoesNotLookAtAnyMoreAreKnownAndTakenOut) {
+  git_version = GitVersion{2, 30};
+  install(true);
+  EXPECT_FALSE(has_unused_git_hooks(*request(true).git));
+  ASSERT_TRUE(has_block(text(".git/hooks/pre-commit")));
+  fs::create_directories(path(".husky/_"));
+  git({"config", "core.hooksPath", ".husky/_"});
+
+  EXPECT_FALSE(has_git_hooks(*request(true).git));
+  EXPECT_TRUE(has_unused_git_hooks(*request(true).git));
+  install(true);
+  EXPECT_TRUE(has_git_hooks(*request(true).git)) << "husky runs them";
+  uninstall(true);
+  EXPECT_FALSE(fs::exists(path(".git/hooks/pre-commit")));
+  EXPECT_FALSE(fs::exists(path(".git/hooks/post-commit")));
+  EXPECT_FALSE(fs::exists(path(".husky/pre-commit")));
 }
 
 TEST_F(InitGit, HooksThatOtherRepositoriesUseAreLeftAlone) {

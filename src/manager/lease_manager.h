@@ -1,6 +1,7 @@
 // Runs the engine's decisions as transactions on a store.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -93,8 +94,8 @@ class LeaseManager final : public Client {
                                     const std::optional<Token>& token);
 
   // Forgets what ended long ago, some of it at a time: leases and tickets after an hour, history after
-  // `history_life`. Returns how many.
-  Result<std::size_t> forget(Duration history_life);
+  // `history_life`. True: there may be more.
+  Result<bool> forget_some(Duration history_life, Swept& total);
 
   // What these have, or wait for, and seems to be over: one of their processes has died. Of everybody if none
   // is named. Errors: those of the store.
@@ -132,6 +133,7 @@ class LeaseManager final : public Client {
                                     bool& has_notices);
   GroupId new_group();
   void load_settings();
+  void note_left_out_history(Transaction& transaction);
   void clean_up_if_due();
   Result<bool> claim_cleanup(const Policy& policy);
 
@@ -146,6 +148,9 @@ class LeaseManager final : public Client {
   const std::string workspace_;
   const ManagerOptions options_;
   const std::shared_ptr<Rooms> rooms_;
+
+  // History is not kept, and the store does not say yet that some is missing.
+  std::atomic<bool> leaves_out_history_ = false;
 
   std::mutex policy_mutex_;  // Guards what follows. Never held while the store is asked.
   std::shared_ptr<const Policy> policy_;

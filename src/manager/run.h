@@ -28,8 +28,14 @@ Result<Answer> LeaseManager::run(const Begin& begin, const Caller* caller, const
 
 template <class Answer, class Decide>
 Result<Answer> LeaseManager::change(const Footprint& footprint, const Caller* caller, const Decide& decide) {
-  return run<Answer>([&](const Store::Body& body) { return store_.transact(footprint, body); }, caller,
-                     decide);
+  const auto begin = [&](const Store::Body& body) {
+    return store_.transact(footprint, [&](Transaction& transaction) -> Result<void> {
+      auto done = body(transaction);
+      if (done) note_left_out_history(transaction);
+      return done;
+    });
+  };
+  return run<Answer>(begin, caller, decide);
 }
 
 template <class Answer, class Decide>

@@ -104,13 +104,25 @@ void Waiter::look() {
     const bool rang = has_rung();
     if (!rang && waits_on()) return;
     unseen_ = 0;
-    wait_on(manager_.poll(request_.caller, ticket_));
+    auto answer = manager_.poll(request_.caller, ticket_);
+    if (!answer && answer.error().code == Code::not_found && may_queue_again()) return attempt();
+    wait_on(std::move(answer));
     if (rang && hears_bell_ && !answer_) listen_anew();
   } else if (attempts_ == 0) {
     begin();
   } else {
     attempt();
   }
+}
+
+// The store lost its data: who waited before that wants it still, for the rest of its time.
+bool Waiter::may_queue_again() {
+  if (request_.paths.empty() || !patience_) return false;
+  const auto left = std::chrono::floor<Duration>(*patience_ - std::chrono::steady_clock::now());
+  if (left <= Duration::zero()) return false;
+  request_.wait = left;
+  queued_ = false;
+  return true;
 }
 
 bool Waiter::has_rung() const {

@@ -63,6 +63,7 @@ class Waiter {
   Result<void> listen();
   void listen_anew();
   bool waits_on();
+  bool may_queue_again();
   bool has_rung() const;
   void attempt();
   void settle(Result<AcquireAnswer> answer);

@@ -5,6 +5,7 @@
 
 #include "model/notice_text.h"
 #include "util/rfc3339.h"
+#include "util/wall_now.h"
 
 namespace leasehold::mcp {
 namespace {
@@ -111,7 +112,7 @@ std::string message_of(const json::object& notice) {
                       .actor = text("actor"),
                       .reason = text("reason"),
                       .wall = parse_rfc3339(text("at")).value_or(WallTime())},
-                     std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()));
+                     wall_now());
 }
 
 }  // namespace

@@ -22,6 +22,11 @@ OpenWorkspace* Desk::opened() {
 
 Caller Desk::caller(const Peer& peer) {
   Owner owner = options_.owner;
+  if (options_.noted) {
+    Owner noted = options_.noted();
+    if (!noted.agent_id.empty()) owner.agent_id = std::move(noted.agent_id);
+    if (!noted.session_id.empty() && peer.session_id.empty()) owner.session_id = std::move(noted.session_id);
+  }
   if (owner.agent_id.empty()) owner.agent_id = peer.agent.empty() ? options_.user : peer.agent;
   if (owner.session_id.empty()) {
     owner.session_id = peer.session_id.empty() ? options_.session : peer.session_id;

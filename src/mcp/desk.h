@@ -18,6 +18,9 @@ struct DeskOptions {
   std::function<Result<OpenWorkspace*>(bool create, bool only_managed)> open;
   std::string place;  // What paths are relative to; absolute.
   Owner owner;        // What is known without the protocol; an empty part: nothing.
+  // The session that this server's agent has now, as its hooks report it: the same process may begin another.
+  // Counts before `owner`, an empty part does not; what the client tells counts more. May be null.
+  std::function<Owner()> noted;
   std::string pr_id;
   std::string host;
   std::string user;       // The agent's name if even the client does not tell.

@@ -10,7 +10,7 @@ namespace leasehold::mcp {
 namespace {
 
 // How hosts begin their name as a client, and what their hooks call them: both have to be one owner.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kHosts = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kHosts = {{
     {"claude-code", "claude-code"},
     {"codex", "codex"},
     {"gemini", "gemini"},
@@ -19,6 +19,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kHosts = 
     {"cursor", "cursor"},
     {"opencode", "opencode"},
     {"cline", "cline"},
+    {"Cline", "cline"},
+    {"windsurf", "windsurf"},
 }};
 
 constexpr std::size_t kNameMax = 128;

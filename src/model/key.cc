@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "util/path_text.h"
@@ -24,6 +25,18 @@ bool is_kind_character(char c) {
 // A URL's scheme, but never one letter: that is a drive.
 bool is_kind(std::string_view kind) {
   return kind.size() >= 2 && is_letter(kind.front()) && std::ranges::all_of(kind, is_kind_character);
+}
+
+std::optional<std::string_view> name_behind_kind(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view kind = text.substr(0, colon);
+  if (!is_kind(kind) || kind == "file") return std::nullopt;
+  return text.substr(colon + 1);
+}
+
+bool is_resource_name(std::string_view name) {
+  return !name.empty() && !invalid_utf8_at(name) && !has_control_character(name);
 }
 
 }  // namespace
@@ -82,12 +95,13 @@ Result<std::string> path_key(std::string_view path, std::string_view shown) {
 }
 
 bool is_resource(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return false;
-  const std::string_view kind = text.substr(0, colon);
-  const std::string_view name = text.substr(colon + 1);
-  return is_kind(kind) && kind != "file" && !name.empty() && !invalid_utf8_at(name) &&
-         !has_control_character(name);
+  const auto name = name_behind_kind(text);
+  return name && is_resource_name(*name);
+}
+
+bool is_unnamed_resource(std::string_view text) {
+  const auto name = name_behind_kind(text);
+  return name && !is_resource_name(*name);
 }
 
 std::string_view path_of_file_key(std::string_view text) {

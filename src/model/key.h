@@ -32,6 +32,8 @@ Result<std::string> key_from_wire(std::string_view text);
 // neither C:\x nor a/b:c is one; `file` is kept for paths. The name may be any UTF-8 without control
 // characters.
 bool is_resource(std::string_view text);
+// The same with a name that none can have: nothing, or with control characters.
+bool is_unnamed_resource(std::string_view text);
 
 // The part behind `file:`, a path from the workspace root; empty if `text` does not start with `file:`.
 std::string_view path_of_file_key(std::string_view text);

@@ -28,6 +28,8 @@ std::string notice_text(const Notice& notice, WallTime now) {
     return fmt::format("{} is asked back by {}{}. It ends in {}: release it when you can.", what, who,
                        quoted(notice.reason, ": "), duration_text(left));
   }
+  if (notice.cause == EndCause::owner_dead)
+    return fmt::format("{} is not yours any more: the process that it hung on has ended.", what);
   if (notice.actor.empty())
     return fmt::format("{} is not yours any more ({}){}.", what, word(notice.cause),
                        quoted(notice.reason, ": "));

@@ -28,6 +28,12 @@ TEST(NoticeText, SaysWhatIsLost) {
   EXPECT_EQ(notice_text(folder, kNow), "/src/a.ts/** is not yours any more (expired).");
 }
 
+// Whoever reads it is not dead.
+TEST(NoticeText, SaysThatAProcessHasEnded) {
+  EXPECT_EQ(notice_text(notice(EndCause::owner_dead, "", "its owner is dead"), kNow),
+            "/src/a.ts is not yours any more: the process that it hung on has ended.");
+}
+
 TEST(NoticeText, WhatIsAskedBackIsNotLostYet) {
   Notice recall = notice(EndCause::recalled, "olga", "need");
   recall.wall = kNow + 60s;

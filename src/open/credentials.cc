@@ -1,6 +1,11 @@
 #include "open/credentials.h"
 
+#include <fmt/format.h>
+
 #include <string_view>
+
+#include "util/shell_word.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
@@ -8,7 +13,7 @@ namespace {
 constexpr const char* kCredential = "LEASE_CREDENTIAL";
 constexpr const char* kTokenFile = "LEASE_TOKEN_FILE";
 
-std::string value_of(const EnvironmentLookup& environment, const char* name) {
+std::string value_of(const Variables& environment, const char* name) {
   const char* const value = environment ? environment(name) : nullptr;
   return value == nullptr ? "" : value;
 }
@@ -23,20 +28,39 @@ bool are_fencing_tokens(std::string_view text) {
   return equals != std::string_view::npos && is_number(text.substr(equals + 1));
 }
 
+// Without what may follow: parameters, a last slash.
+std::string_view server_of(std::string_view url) {
+  url = url.substr(0, url.find('?'));
+  if (url.ends_with('/')) url.remove_suffix(1);
+  return url;
+}
+
 }  // namespace
 
-std::string credential(const EnvironmentLookup& environment) {
+std::string credential(const Variables& environment) {
   std::string token = value_of(environment, "LEASE_TOKEN");
   return token.empty() || is_number(token) ? value_of(environment, kCredential) : token;
 }
 
-std::string named_token_file(const EnvironmentLookup& environment) {
+Result<std::string> credential_for(const Variables& environment, std::string_view url,
+                                   std::string_view project_file) {
+  std::string token = credential(environment);
+  // A socket lets in by user.
+  if (token.empty() || url.starts_with("http+unix:")) return "";
+  const std::string_view server = server_of(url);
+  if (server_of(value_of(environment, "LEASE_TOKEN_FOR")) == server) return token;
+  return fail(Code::config_error,
+              fmt::format("{} names the server {}, which is not told LEASE_TOKEN unless you say so, not the "
+                          "project. If you trust it: export LEASE_TOKEN_FOR={}",
+                          in_sentence(project_file), in_quotes(server), shell_word(server)));
+}
+
+std::string named_token_file(const Variables& environment) {
   std::string file = value_of(environment, "LEASE_TOKENS");
   return file.empty() || are_fencing_tokens(file) ? value_of(environment, kTokenFile) : file;
 }
 
-std::vector<std::pair<std::string, std::string>> credentials_for_command(
-    const EnvironmentLookup& environment) {
+std::vector<std::pair<std::string, std::string>> credentials_for_command(const Variables& environment) {
   std::vector<std::pair<std::string, std::string>> variables;
   if (std::string secret = credential(environment); !secret.empty())
     variables.emplace_back(kCredential, std::move(secret));

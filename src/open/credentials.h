@@ -6,23 +6,30 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-namespace leasehold {
+#include "leasehold/result.h"
+#include "util/variables.h"
 
-using EnvironmentLookup = std::function<const char*(const char* name)>;
+namespace leasehold {
 
 // What lets a client in at a server: LEASE_TOKEN unless it is a fencing token, else LEASE_CREDENTIAL.
 // Empty: none.
-std::string credential(const EnvironmentLookup& environment);
+std::string credential(const Variables& environment);
+
+// The same for a server that only a project's file names: whoever wrote that does not decide who gets the
+// user's token. Empty: none, or none is needed. Error: config_error (there is one, and LEASE_TOKEN_FOR does
+// not name this server).
+Result<std::string> credential_for(const Variables& environment, std::string_view url,
+                                   std::string_view project_file);
 
 // The file that a server's tokens are kept in: LEASE_TOKENS unless it has fencing tokens, else
 // LEASE_TOKEN_FILE. Empty: none is named.
-std::string named_token_file(const EnvironmentLookup& environment);
+std::string named_token_file(const Variables& environment);
 
 // Both, as a command finds them whose LEASE_TOKEN and LEASE_TOKENS are fencing tokens.
-std::vector<std::pair<std::string, std::string>> credentials_for_command(
-    const EnvironmentLookup& environment);
+std::vector<std::pair<std::string, std::string>> credentials_for_command(const Variables& environment);
 
 }  // namespace leasehold

@@ -1,4 +1,4 @@
-// etcd is opened by a program of its own (lease-etcd), so that no other pays for gRPC.
+// etcd is opened by programs of its own (lease-etcd, lease-serve-etcd), so that no other pays for gRPC.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace leasehold {
 
-// Defined by those programs only that can: lease-etcd opens the store, lease becomes lease-etcd. Null in all
-// others.
+// Defined by those programs only that can: lease-etcd and lease-serve-etcd open the store, lease and
+// lease-serve become them. Null in all others.
 [[gnu::weak]] Result<std::unique_ptr<Store>> open_etcd(const std::string& url, const StorePlace& site);
 
 }  // namespace leasehold

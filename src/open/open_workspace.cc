@@ -22,6 +22,7 @@
 #include "open/stores.h"
 #include "util/check.h"
 #include "util/percent.h"
+#include "util/variables.h"
 #include "workspace/disk_pairs.h"
 #include "workspace/pair_config.h"
 #include "workspace/path_intake.h"
@@ -137,7 +138,7 @@ struct Opened {
   std::string store_url;
   std::shared_ptr<Configuration> configuration;
   std::shared_ptr<Pairs> pairs = std::make_shared<Pairs>();
-  std::function<const char*(const char*)> environment;
+  Variables environment;
   Machine machine;
   // One of these two: the store is opened here, at the latest when it is needed; or somebody serves it.
   std::shared_ptr<ServiceOpener> service;
@@ -235,10 +236,15 @@ Result<std::unique_ptr<OpenWorkspace>> open_server(Opened opened, const OpenOpti
   opened.machine = read_machine();
   opened.id = workspace_id(opened.workspace, opened.workspace.scope.value_or(opened.scope),
                            opened.machine.machine_id);
+  const std::string file = opened.workspace.config_file.value_or("");
+  const bool is_projects = !file.empty() && opened.configuration->store_url().source.starts_with(file + ":");
+  auto token = is_projects ? credential_for(options.environment, url, file) : credential(options.environment);
+  if (!token) return fail(token.error());
   const auto profile = opened.configuration->profile();
   auto client = open_http_client(url, {.workspace = opened.id,
                                        .profile = profile.source == "built-in" ? "" : profile.value,
-                                       .token = credential(options.environment)});
+                                       .token = *std::move(token),
+                                       .is_agent_guessed = options.is_agent_guessed});
   if (!client) return fail(client.error());
   opened.server = *std::move(client);
   opened.client = opened.server;

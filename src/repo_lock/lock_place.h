@@ -13,6 +13,7 @@
 #include "support/temp_folder.h"
 #include "util/read_file.h"
 #include "util/rfc3339.h"
+#include "util/wall_now.h"
 
 namespace leasehold {
 
@@ -50,7 +51,7 @@ class LockPlace {
   bool has_lock() const { return std::filesystem::exists(std::filesystem::symlink_status(path())); }
   std::string text() const { return read_file(path(), 1 << 20).value_or("(none)"); }
 
-  WallTime now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
+  WallTime now = wall_now();
 
  private:
   TempFolder temp_;

@@ -5,6 +5,7 @@
 
 #include "util/read_file.h"
 #include "util/utf8.h"
+#include "util/write_all.h"
 
 namespace leasehold::repo_lock {
 namespace {
@@ -47,16 +48,6 @@ std::optional<std::string> read_text(const Descriptor& file) {
   return text ? std::optional(std::move(*text)) : std::nullopt;
 }
 
-std::errc write_text(const Descriptor& file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(file.number(), text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return last_problem();
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return {};
-}
-
 // The same file once more. One that is open for writing would keep its disk from being mounted read-only for
 // as long as the lock is held.
 std::expected<Descriptor, std::errc> open_to_read(const Descriptor& folder, const char* name,
@@ -80,7 +71,7 @@ std::expected<Descriptor, std::errc> create_file(const Descriptor& folder, const
   if (!file.is_open()) return std::unexpected(last_problem());
   // Whatever the umask. A file system that has no modes may refuse.
   [[maybe_unused]] const int ignored = ::fchmod(file.number(), 0600);
-  const std::errc problem = write_text(file, text);
+  const std::errc problem = write_all(file.number(), text);
   auto kept = problem == std::errc() ? open_to_read(folder, name, file) : std::unexpected(problem);
   if (!kept && kept.error() != std::errc::file_exists) ::unlinkat(folder.number(), name, 0);
   return kept;

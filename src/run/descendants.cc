@@ -1,20 +1,13 @@
 #include "run/descendants.h"
 
-#include <charconv>
 #include <filesystem>
 #include <map>
 
 #include "env/processes.h"
+#include "util/number.h"
 
 namespace leasehold {
 namespace {
-
-std::optional<pid_t> pid_in(const std::string& name) {
-  pid_t pid = 0;
-  const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), pid);
-  if (problem != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return pid;
-}
 
 // Parent to children, zombies included: they may still be somebody's parent while their threads end.
 std::multimap<pid_t, ProcessStat> children_of_all(const ProcFolder& proc) {
@@ -22,7 +15,7 @@ std::multimap<pid_t, ProcessStat> children_of_all(const ProcFolder& proc) {
   std::error_code problem;
   for (auto entry = std::filesystem::directory_iterator("/proc", problem);
        !problem && entry != std::filesystem::directory_iterator(); entry.increment(problem)) {
-    const auto pid = pid_in(entry->path().filename().string());
+    const auto pid = parse_number<pid_t>(entry->path().filename().string());
     if (!pid) continue;
     if (const auto stat = proc.stat(*pid)) children.emplace(stat->parent, *stat);
   }

@@ -1,8 +1,10 @@
 #include "shell/braces.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstdlib>
 #include <string_view>
+
+#include "util/number.h"
 
 namespace leasehold::shell {
 namespace {
@@ -44,10 +46,8 @@ Word word_of(const Atoms& atoms) {
 }
 
 std::optional<long> number(std::string_view text) {
-  long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_all = error == std::errc() && end == text.data() + text.size();
-  return is_all && std::abs(value) < 1'000'000 ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<long>(text);
+  return value && std::abs(*value) < 1'000'000 ? value : std::nullopt;
 }
 
 // 1..3, 01..10, a..e; empty: it is none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shell/characters.h"
+#include "shell/options.h"
 #include "shell/place.h"
 #include "shell/specials.h"
 #include "util/unique.h"
@@ -142,11 +143,12 @@ Lines read_variables(const Call& call) {
 
 // mapfile NAME: the lines, if they are known.
 Lines read_lines(const Call& call) {
-  const Argument* name = call.words.size() > 1 ? &call.words.back() : nullptr;
-  if (name != nullptr && name->is_text()) {
-    call.state.variables.changed()[name->text] =
-        call.in ? *call.in : Arguments{{.why = "variable " + name->text + ", which is read"}};
-  }
+  const Split taken = split(call.behind(), {.values = "-C -c -d -n -O -s -u"});
+  const Argument name = taken.operands.empty() ? Argument{.text = "MAPFILE"} : taken.operands.back();
+  if (!name.is_text()) return Arguments{};
+  const Lines lines = taken.has("-u") ? std::nullopt : pieces_read(taken.values("-d"), call.in);
+  call.state.variables.changed()[name.text] =
+      lines ? *lines : Arguments{{.why = "variable " + name.text + ", which is read"}};
   return Arguments{};
 }
 

@@ -78,6 +78,8 @@ TEST(FindWrites, GivesUpOnWhatDoesTooMuch) {
   EXPECT_FALSE(ask("x=a; " + repeated("x=$x$x; ", 40) + "rm $x").unseen.empty());
   EXPECT_FALSE(ask(repeated("while x; do ", 30) + "rm a" + repeated("; done", 30)).unseen.empty());
   EXPECT_FALSE(ask(std::string(std::size_t{2} << 20, 'x')).unseen.empty());
+  EXPECT_FALSE(ask("x=" + repeated("a", 400) + "; rm ${x//a/b}").unseen.empty());
+  EXPECT_FALSE(ask("x=" + repeated("a", 200) + repeated("; y=${x//?b/z}", 2000)).unseen.empty());
   EXPECT_FALSE(ask("rm " + repeated("*", 2000)).unseen.empty());
 }
 
@@ -98,6 +100,31 @@ TEST(FindWrites, WhatIsFoundMayBeAFolderWithAllInIt) {
   EXPECT_EQ(ask("find . -name d -exec mv {} /tmp ';'").files.front(), deep);
   EXPECT_EQ(ask("find . -name d -exec rm {} +").files,
             (std::vector<Write>{{.path = "/w", .subtree = true, .name = "d"}}));
+}
+
+TEST(FindWrites, SubmodulesAreWhereTheirListHasThem) {
+  ToldFolder files;
+  files.files = {"/w/.git", "/w/.gitmodules", "/w/d/c"};
+  const auto asked = [&](const std::string& list) {
+    files.texts = {{"/w/.gitmodules", list}};
+    return find_writes("git submodule update --init", {.folder = "/w/d", .home = "", .files = files}).files;
+  };
+  EXPECT_EQ(
+      asked("[submodule]\n\tpath = lib/one\n\turl = path\n[submodule]\npath=two\n"),
+      (std::vector<Write>{{.path = "/w/lib/one", .subtree = true}, {.path = "/w/two", .subtree = true}}));
+  EXPECT_EQ(asked("[submodule]\n\tpath = \"with space\"\n"),
+            (std::vector<Write>{{.path = "/w", .subtree = true}}));
+}
+
+TEST(FindWrites, SettingsMayWidenWhatAFormatterWrites) {
+  ToldFolder files;
+  files.files.insert("/w/d/pyproject.toml");
+  const auto names = [&](const std::string& settings) {
+    files.texts = {{"/w/d/pyproject.toml", settings}};
+    return find_writes("black d", {.folder = "/w", .home = "", .files = files}).files.size();
+  };
+  EXPECT_EQ(names("[tool.black]\nline-length = 99\nextend-exclude = 'x'\n"), 3U);
+  EXPECT_EQ(names("[tool.black]\ninclude = 'x'\n"), 1U);
 }
 
 TEST(FindWrites, ALinkedWorkTreeHasAHeadOfItsOwnAndSharesBranches) {

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "shell/builtins.h"
+#include "shell/options.h"
 #include "shell/parser.h"
 #include "shell/place.h"
 #include "shell/programs.h"
+#include "shell/specials.h"
 #include "util/path_text.h"
 #include "util/unique.h"
 
@@ -38,22 +40,43 @@ Lines lines_of(const Argument& text) {
   return lines;
 }
 
-// The one variable that the condition of a loop reads a line into, if that is all it does.
-std::string read_into(const Script& condition, Expansion expansion) {
-  if (condition.chains.size() != 1 || condition.chains[0].steps.size() != 1) return {};
-  const Pipeline& pipeline = condition.chains[0].steps[0].pipeline;
-  if (pipeline.commands.size() != 1 || pipeline.commands[0].words.size() < 2) return {};
-  const Command& command = pipeline.commands[0];
-  if (expansion.text(command.words[0]).text != "read") return {};
-  std::string name;
+// while read -r line
+struct Reading {
+  std::string name;  // The one variable that a line is read into.
+  Arguments marks;   // What a line ends at, if -d says so.
+};
+
+// Nothing: it is another command, or reads in a way of its own.
+std::optional<Reading> reading(const Command& command, Expansion& expansion) {
+  if (command.words.size() < 2 || expansion.text(command.words[0]).text != "read") return std::nullopt;
+  Arguments words;
   for (std::size_t i = 1; i < command.words.size(); ++i) {
-    const Argument word = expansion.text(command.words[i]);
-    if (!word.is_text() || word.text == "-d" || word.text == "-u") return {};
-    if (word.text.starts_with('-') || word.text.empty()) continue;
-    if (!name.empty()) return {};
-    name = word.text;
+    words.push_back(expansion.text(command.words[i]));
+    if (!words.back().is_text()) return std::nullopt;
   }
-  return name;
+  const Split taken = split(words, {.values = "-a -d -i -n -N -p -t -u"});
+  if (taken.operands.size() != 1 || taken.has("-a -n -N -u")) return std::nullopt;
+  return Reading{.name = taken.operands[0].text, .marks = taken.values("-d")};
+}
+
+// [ -n "$line" ], for a last line that does not end.
+bool is_test(const Command& command, Expansion& expansion) {
+  if (command.kind == Command::Kind::test) return true;
+  return !command.words.empty() && is_listed("[ test", expansion.text(command.words[0]).text);
+}
+
+// What the condition of a loop reads, if that is all it does.
+std::optional<Reading> reading(const Script& condition, Expansion expansion) {
+  if (condition.chains.size() != 1) return std::nullopt;
+  const std::vector<Step>& steps = condition.chains[0].steps;
+  for (const Step& step : steps) {
+    const std::vector<Command>& commands = step.pipeline.commands;
+    if (commands.size() != 1 || step.pipeline.negated || !commands[0].redirections.empty())
+      return std::nullopt;
+    if (&step != &steps.front() && (step.link != Link::or_else || !is_test(commands[0], expansion)))
+      return std::nullopt;
+  }
+  return steps.empty() ? std::nullopt : reading(steps[0].pipeline.commands[0], expansion);
 }
 
 }  // namespace
@@ -351,7 +374,7 @@ Lines Follower::follow_simple(const Command& command, State& state, const Lines&
   const auto exported = state.exported;
   for (const Assignment& assignment : command.assignments) assign(assignment, state);
   for (const Assignment& assignment : command.assignments) {
-    if (assignment.name == "GIT_DIR" || assignment.name == "GIT_WORK_TREE") {
+    if (is_listed("GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE", assignment.name)) {
       note_unseen("a git folder elsewhere");
     }
   }
@@ -454,12 +477,12 @@ Lines Follower::follow_each(const Command& command, State& state, const Lines& i
 
 Lines Follower::follow_loop(const Command& command, State& state, const Lines& in) {
   Lines out = Arguments{};
-  const std::string name = read_into(command.condition, expansion(state));
-  if (!name.empty() && in) {
-    for (const Argument& line : *in) {
+  const auto reads = reading(command.condition, expansion(state));
+  if (const Lines lines = reads ? pieces_read(reads->marks, in) : std::nullopt) {
+    for (const Argument& line : *lines) {
       if (budget_.is_spent()) break;
       State inside = state;
-      inside.variables.changed()[name] = {line};
+      inside.variables.changed()[reads->name] = {line};
       add(out, follow(command.body, inside, std::nullopt));
       state = either(std::move(state), std::move(inside));
     }

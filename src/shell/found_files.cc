@@ -1,11 +1,11 @@
 // find and xargs: commands that run others on files they name.
 #include <algorithm>
-#include <charconv>
 
 #include "shell/find_expression.h"
 #include "shell/options.h"
 #include "shell/place.h"
 #include "shell/specials.h"
+#include "util/number.h"
 #include "util/path_text.h"
 #include "util/unique.h"
 
@@ -135,9 +135,9 @@ std::optional<Portion> portion(const Split& taken) {
     const std::string& text = option.value.text;
     one = {.count = 1, .is_lines = is_lines};
     if (is_lines && text.empty()) continue;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), one.count);
-    if (!option.value.is_text() || read.ec != std::errc() || read.ptr != text.data() + text.size())
-      return std::nullopt;
+    const auto count = parse_number<std::size_t>(text);
+    if (!option.value.is_text() || !count) return std::nullopt;
+    one.count = *count;
   }
   return one;
 }
@@ -204,6 +204,16 @@ Arguments split_at(const Arguments& lines, std::string_view separators) {
     }
   }
   return words;
+}
+
+Lines pieces_read(const Arguments& marks, const Lines& in) {
+  if (!in) return std::nullopt;
+  const std::string mark = marks.empty() ? "\n" : marks.back().text;
+  if (mark.empty() || mark[0] == '\0') return split_at(*in, std::string_view("\0", 1));
+  if (mark[0] != '\n') return std::nullopt;
+  Arguments lines = *in;
+  for (Argument& line : lines) std::erase(line.text, '\0');  // As bash does.
+  return lines;
 }
 
 // fd -x command, which is the rest of its words.

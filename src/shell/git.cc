@@ -1,8 +1,10 @@
 // git, as far as the work tree goes: what it does to its own folder is nobody else's.
 #include <algorithm>
+#include <set>
 
 #include "shell/find_expression.h"
 #include "shell/git_head.h"
+#include "shell/git_index.h"
 #include "shell/glob.h"
 #include "shell/options.h"
 #include "shell/place.h"
@@ -38,16 +40,16 @@ constexpr GitCommand kCommands[] = {
     {.name = "annotate"},
     {.name = "apply", .effect = Effect::special},
     {.name = "archive", .effect = Effect::table},
-    {.name = "bisect", .effect = Effect::tree, .unseen_if = "--", .looks = "log view visualize terms"},
+    {.name = "bisect", .effect = Effect::special, .unseen_if = "--", .looks = "log view visualize terms"},
     {.name = "blame"},
     {.name = "branch"},
-    {.name = "bundle"},
+    {.name = "bundle", .effect = Effect::table, .looks = "verify list-heads unbundle"},
     {.name = "cat-file"},
     {.name = "check-ignore"},
     {.name = "checkout", .effect = Effect::special},
     {.name = "cherry"},
     {.name = "cherry-pick", .effect = Effect::tree},
-    {.name = "clean", .effect = Effect::paths, .values = "-e --exclude", .reads_if = "-n --dry-run"},
+    {.name = "clean", .effect = Effect::special, .values = "-e --exclude", .reads_if = "-n --dry-run"},
     {.name = "clone", .effect = Effect::special},
     {.name = "commit"},
     {.name = "config", .effect = Effect::table},
@@ -56,6 +58,10 @@ constexpr GitCommand kCommands[] = {
     {.name = "diff", .effect = Effect::table},
     {.name = "diff-tree"},
     {.name = "fetch"},
+    {.name = "filter-branch",
+     .effect = Effect::tree,
+     .unseen_if = "--setup --subdirectory-filter --env-filter --tree-filter --index-filter --parent-filter "
+                  "--msg-filter --commit-filter --tag-name-filter"},
     {.name = "for-each-ref"},
     {.name = "format-patch", .effect = Effect::table},
     {.name = "fsck"},
@@ -91,7 +97,7 @@ constexpr GitCommand kCommands[] = {
     {.name = "sparse-checkout", .effect = Effect::tree, .looks = "list"},
     {.name = "stash", .effect = Effect::special},
     {.name = "status"},
-    {.name = "submodule", .effect = Effect::tree, .looks = "status summary"},
+    {.name = "submodule", .effect = Effect::special, .looks = "status summary init sync"},
     {.name = "switch", .effect = Effect::special},
     {.name = "symbolic-ref"},
     {.name = "tag"},
@@ -107,11 +113,18 @@ constexpr GitCommand kCommands[] = {
 
 // After these another commit may be checked out; after those a branch may be another commit.
 constexpr std::string_view kMoving =
-    "am bisect cherry-pick commit merge pull rebase reset revert symbolic-ref";
+    "am bisect cherry-pick commit filter-branch merge pull rebase reset revert symbolic-ref";
 constexpr std::string_view kMovingBranches = "branch fetch push remote submodule tag update-ref";
+
+// What these find in the index is there afterwards, too.
+constexpr std::string_view kKeepsIndex =
+    "add annotate archive blame branch bundle cat-file check-ignore clean config count-objects describe diff "
+    "diff-tree fetch for-each-ref format-patch fsck gc grep hash-object help log ls-files ls-remote ls-tree "
+    "merge-base name-rev notes push reflog remote rev-list rev-parse shortlog show show-ref status tag";
 
 constexpr Program kTable[] = {
     {.name = "archive", .syntax = {.values = "-o --output --format --prefix"}, .outputs = "-o --output"},
+    {.name = "bundle", .operands = Operands::second, .syntax = {.values = "--version"}},
     {.name = "config",
      .syntax = {.values = "-f --file --blob --type --default"},
      .reads_if = "-l --list --get --get-all",
@@ -128,6 +141,63 @@ constexpr Program kTable[] = {
     {.name = "show", .outputs = "--output"},
 };
 
+// Files of a work tree that are not in its index.
+class Untracked {
+ public:
+  using Paths = std::set<std::string, std::less<>>;
+
+  Untracked(const FolderView& files, std::string top) : files_(files), top_(std::move(top)) {}
+
+  // Those at or below `place`. False: there is too much to look at, or it is not in the tree.
+  bool add(const std::string& place, const Paths& tracked) {
+    const auto rest = below(place, top_);
+    if (!rest) return false;
+    const std::string path = rest->empty() ? "" : std::string(rest->substr(1));
+    if (tracked.contains(path)) return true;
+    const auto first = tracked.lower_bound(path + '/');
+    const bool is_known = path.empty() || (first != tracked.end() && first->starts_with(path + '/'));
+    if (!is_known) {
+      const bool is_folder = files_.is_folder(place) && !files_.is_link(place);
+      const auto names = is_folder ? files_.names(place) : std::nullopt;
+      if (!names || !names->empty()) found.push_back({place, is_folder, ""});
+      return true;
+    }
+    const auto names = files_.names(place);
+    constexpr std::size_t kNamesMax = 5000;
+    if (!names || (looked_at_ += names->size()) > kNamesMax) return false;
+    return std::ranges::all_of(
+        *names, [&](const std::string& name) { return name == ".git" || add(join(place, name), tracked); });
+  }
+
+  std::size_t looked_at() const { return looked_at_; }
+
+  std::vector<Write> found;
+
+ private:
+  const FolderView& files_;
+  const std::string top_;
+  std::size_t looked_at_ = 0;
+};
+
+// The values of a name in git's kind of settings.
+std::vector<std::string> values_in(std::string_view text, std::string_view name) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const auto trimmed = [&](std::string_view part) {
+    part.remove_prefix(std::min(part.find_first_not_of(kBlanks), part.size()));
+    return part.substr(0, part.find_last_not_of(kBlanks) + 1);
+  };
+  std::vector<std::string> values;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t sign = line.find('=');
+    if (sign != std::string_view::npos && trimmed(line.substr(0, sign)) == name)
+      values.emplace_back(trimmed(line.substr(sign + 1)));
+  }
+  return values;
+}
+
 class Git {
  public:
   Git(const Call& call, Arguments words) : call_(call), words_(std::move(words)) {}
@@ -135,6 +205,7 @@ class Git {
   void run(const GitCommand& command) {
     const Split taken = split(words_, {.values = command.values});
     if (taken.has(command.unseen_if)) call_.follower.note_unseen("git: what it runs");
+    if (!is_listed(kKeepsIndex, command.name)) note_index();
     if (taken.has(command.reads_if) || taken.has("-h --help")) return;
     if (is_listed(kMoving, command.name)) note_moved();
     if (is_listed(kMovingBranches, command.name)) note_moved(true);
@@ -157,11 +228,14 @@ class Git {
  private:
   void run_special(std::string_view name) {
     if (name == "apply") return apply();
+    if (name == "bisect") return bisect();
     if (name == "checkout") return checkout();
+    if (name == "clean") return clean();
     if (name == "clone") return clone();
     if (name == "init") return init();
     if (name == "restore") return restore();
     if (name == "stash") return stash();
+    if (name == "submodule") return submodule();
     if (name == "switch") return switch_branch();
     worktree();
   }
@@ -188,6 +262,11 @@ class Git {
         head.note_moved();
       }
     }
+  }
+
+  void note_index() {
+    for (const std::string& folder : call_.state.folders)
+      call_.follower.note_own(join(head_of(folder).folder(), "index"));
   }
 
   // Whether nothing changes when it is checked out.
@@ -283,6 +362,62 @@ class Git {
     if (!paths.empty() && words_[0].text == "push") paths.erase(paths.begin());
     if (action != "push" || paths.empty() || taken.has("--pathspec-from-file")) return note_tree();
     note_paths(paths, false);
+  }
+
+  // It checks nothing out before it knows a good and a bad one; unless it was at it, and begins anew.
+  void bisect() {
+    const bool starts =
+        words_.size() == 1 && words_[0].text == "start" && call_.state.folder_why.empty() &&
+        std::ranges::none_of(call_.state.folders, [&](const std::string& folder) {
+          return call_.follower.files().exists(join(head_of(folder).folder(), "BISECT_START"));
+        });
+    if (!starts) note_tree();
+  }
+
+  // Only what is not in the index. What is there is looked at; a folder of which git has nothing is taken as
+  // a whole.
+  void clean() {
+    const Split taken = split(words_, {.values = "-e --exclude"});
+    Arguments paths = taken.operands;
+    if (paths.empty()) paths.push_back({.text = "."});
+    if (!call_.state.folder_why.empty()) return call_.follower.note_unseen(call_.state.folder_why);
+    for (const std::string& folder : call_.state.folders) {
+      const std::string top = work_tree(call_.follower.files(), folder);
+      const auto index = call_.follower.files().text(join(head_of(folder).folder(), "index"));
+      const auto tracked = index ? paths_in_index(*index) : std::nullopt;
+      Untracked untracked(call_.follower.files(), top);
+      const bool is_found = tracked && std::ranges::all_of(paths, [&](const Argument& path) {
+                              return path.is_text() && !has_pattern(path.text) &&
+                                     !path.text.starts_with(':') &&
+                                     untracked.add(simplified(placed(folder, path.text)), *tracked);
+                            });
+      // Looking takes time, as much as there is to look at.
+      const std::size_t looked_at = untracked.looked_at() + (index ? index->size() / 256 : 0);
+      if (!call_.follower.budget().spend(static_cast<long>(looked_at / 4))) return;
+      if (!is_found) return note_paths(taken.operands, true);
+      for (const Write& write : untracked.found) call_.follower.note_write(write);
+    }
+  }
+
+  // The folders that .gitmodules has, at the top.
+  void submodule() {
+    const Split taken = split(words_, {.values = "-b --branch --reference --depth -j --jobs --name"});
+    if (taken.operands.empty()) return;
+    const std::string& action = taken.operands[0].text;
+    if (!is_listed("update deinit", action) || !call_.state.folder_why.empty()) {
+      if (action == "foreach") call_.follower.note_unseen("git: what it runs");
+      return note_tree();
+    }
+    for (const std::string& folder : call_.state.folders) {
+      const std::string top = work_tree(call_.follower.files(), folder);
+      const std::string list = join(top, ".gitmodules");
+      if (!call_.follower.files().exists(list)) continue;
+      const auto text = call_.follower.files().text(list);
+      // It has quotes of its own.
+      if (!text || text->find_first_of("\"\\") != std::string::npos) return note_tree();
+      for (const std::string& path : values_in(*text, "path"))
+        call_.follower.note_write({placed(top, path), true, ""});
+    }
   }
 
   void clone() {

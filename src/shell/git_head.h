@@ -21,6 +21,9 @@ class GitHead {
   void note_moved();
   void note_branches();
 
+  // Where git's own files of this work tree are: HEAD, the index.
+  const std::string& folder() const { return own_; }
+
  private:
   std::string commit_of(std::string_view ref) const;
 

@@ -20,6 +20,8 @@ class Splitter {
         if (word.splits && split_.unclear.empty()) split_.unclear = word.why;
         split_.operands.push_back(word);
         only_operands = only_operands || syntax_.operands_end;
+      } else if (is_mode(word)) {
+        add("mode");
       } else if (text[1] == '-' || syntax_.whole) {
         word_option(word);
       } else {
@@ -40,6 +42,11 @@ class Splitter {
     Argument value = word;
     value.text = value.text.substr(std::min(from, value.text.size()));
     return value;
+  }
+
+  bool is_mode(const Argument& word) const {
+    return !syntax_.mode.empty() && word.is_known() &&
+           word.text.find_first_not_of(syntax_.mode, 1) == std::string::npos;
   }
 
   void word_option(const Argument& word) {

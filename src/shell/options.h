@@ -15,6 +15,7 @@ namespace leasehold::shell {
 struct Syntax {
   std::string_view values;    // Options whose value follows: "-e --expression".
   std::string_view attached;  // Options that may have one right behind them: "-i" of sed -i.bak.
+  std::string_view mode;      // A word of these letters behind its - is one option, named "mode": chmod -x.
   bool whole = false;         // -word is one option, not several of one letter.
   bool operands_end = false;  // What follows the first operand is not looked at: it is another's.
   bool no_end = false;  // -- does not end the options: those behind it are another's, and count as well.

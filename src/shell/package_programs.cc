@@ -22,6 +22,7 @@ constexpr std::string_view kBunLock = "bun.lock bun.lockb node_modules/";
 constexpr std::string_view kBun = "package.json bun.lock bun.lockb node_modules/";
 constexpr Syntax kCargoWords = {.values = "--manifest-path -p --package -Z -C --config"};
 constexpr std::string_view kCargoFolder = "--manifest-path -C";
+constexpr std::string_view kCargoWide = "--all --workspace -p --package";
 constexpr std::string_view kCargo = "Cargo.toml Cargo.lock";
 constexpr Syntax kGoWords = {.values = "-C", .whole = true};
 constexpr std::string_view kGo = "go.mod go.sum";
@@ -79,12 +80,33 @@ constexpr Program kPrograms[] = {
      .folder = kCargoFolder,
      .unseen_if = "*",
      .why = kBuild},
+    {.name = "cargo clippy",
+     .operands = Operands::here,
+     .syntax = kCargoWords,
+     .writes_if = "--fix",
+     .names = "*.rs",
+     .folder = kCargoFolder,
+     .root = "Cargo.toml",
+     .wide_if = kCargoWide,
+     .unseen_if = "*",
+     .why = kBuild},
+    {.name = "cargo fix",
+     .operands = Operands::here,
+     .syntax = kCargoWords,
+     .names = "*.rs",
+     .folder = kCargoFolder,
+     .root = "Cargo.toml",
+     .wide_if = kCargoWide,
+     .unseen_if = "*",
+     .why = kBuild},
     {.name = "cargo fmt",
      .operands = Operands::here,
      .syntax = {.values = "--manifest-path -p --package --message-format", .no_end = true},
      .reads_if = "--check --emit",
      .names = "*.rs",
-     .folder = kCargoFolder},
+     .folder = kCargoFolder,
+     .root = "Cargo.toml",
+     .wide_if = kCargoWide},
     {.name = "cargo generate-lockfile",
      .syntax = kCargoWords,
      .beside = "Cargo.lock",
@@ -154,6 +176,7 @@ constexpr Program kPrograms[] = {
     {.name = "go mod why"},
     {.name = "go version"},
     {.name = "go vet"},
+    {.name = "mix", .unseen_if = "*", .why = kBuild},
     {.name = "mix deps.get", .beside = "mix.lock deps/"},
     {.name = "npm", .syntax = kNpmWords, .unseen_if = "*", .why = "a script"},
     {.name = "npm install",

@@ -3,6 +3,8 @@
 
 #include "shell/ansi_quote.h"
 #include "shell/characters.h"
+#include "shell/find_expression.h"
+#include "shell/glob.h"
 #include "shell/options.h"
 #include "shell/place.h"
 #include "shell/specials.h"
@@ -183,21 +185,26 @@ Lines matching_tracked(const Call& call) {
   return trees_of(is_plain ? paths : Arguments{});
 }
 
-Lines tracked_files(const Call& call) {
-  const Split taken = split(call.behind(), {.values = "-x -X"});
-  if (!are_text(taken.operands)) return std::nullopt;
-  const bool is_pattern = taken.operands.size() == 1 && taken.operands[0].text.starts_with('*') &&
-                          !taken.operands[0].text.contains('/');
-  if (is_pattern) return trees_of({}, taken.operands[0].text);
-  return std::ranges::any_of(taken.operands, [](const Argument& one) { return one.text.contains('*'); })
-             ? trees_of({})
-             : trees_of(taken.operands);
-}
-
 Lines in_work_tree(const Call& call) {
   const Lines folder = working_folder(call);
   if (!folder) return std::nullopt;
   return trees_of({{.text = work_tree(call.follower.files(), folder->front().text)}});
+}
+
+// git ls-files 'src/*.ts', where a star takes slashes, too.
+Lines tracked_files(const Call& call) {
+  const Split taken = split(call.behind(), {.values = "-x -X --exclude --exclude-from"});
+  if (!are_text(taken.operands)) return std::nullopt;
+  if (std::ranges::any_of(taken.operands, [](const Argument& one) { return one.text.starts_with(':'); }))
+    return in_work_tree(call);
+  Arguments trees = trees_of(taken.operands);
+  for (Argument& tree : trees) {
+    if (!has_pattern(tree.text)) continue;
+    tree.name = name_in_path(tree.text);
+    tree.text = folder_in_path(tree.text);
+    if (tree.text.empty()) tree.text = ".";
+  }
+  return trees;
 }
 
 Lines changed_files(const Call& call) {

@@ -34,6 +34,29 @@ bool is_descriptor(std::string_view text) {
   return text.size() > 2 && text.front() == '{' && text.back() == '}' && is_name_start(text[1]);
 }
 
+// Where the slash is that ends the pattern of ${name/pattern/text}; else the end.
+std::size_t end_of_pattern(std::string_view text) {
+  char quote = '\0';
+  int open = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && quote != '\'') {
+      ++i;
+    } else if (quote != '\0') {
+      if (c == quote) quote = '\0';
+    } else if (std::string_view("'\"`").contains(c)) {
+      quote = c;
+    } else if (c == '{' || c == '(') {
+      ++open;
+    } else if (c == '}' || c == ')') {
+      --open;
+    } else if (c == '/' && open <= 0) {
+      return i;
+    }
+  }
+  return text.size();
+}
+
 }  // namespace
 
 Reader::Reader(std::string_view text, std::size_t at, int depth) : text_(text), at_(at), depth_(depth) {
@@ -275,13 +298,19 @@ void Reader::read_parameter(std::vector<Part>& parts, bool quoted) {
   Part part = {
       .kind = Part::Kind::parameter, .quoted = quoted, .text = std::string(inside.substr(0, name_end))};
   std::string_view rest = inside.substr(name_end);
-  for (const std::string_view operation : {":-", ":=", ":+", "##", "%%", "-", "#", "%"}) {
+  for (const std::string_view operation :
+       {":-", ":=", ":+", "##", "%%", "//", "/#", "/%", "^^", ",,", "-", "#", "%", "/"}) {
     if (part.text.empty() || !rest.starts_with(operation)) continue;
     part.operation = operation;
     rest.remove_prefix(operation.size());
     break;
   }
   if (part.operation.empty() && (part.text.empty() || !rest.empty())) part.operation = "?";  // Another.
+  if (part.operation.starts_with('/')) {
+    const std::size_t slash = end_of_pattern(rest);
+    part.other = parts_of(rest.substr(std::min(slash + 1, rest.size())), false);
+    rest = rest.substr(0, slash);
+  }
   part.inner = parts_of(rest, false);
   parts.push_back(std::move(part));
 }

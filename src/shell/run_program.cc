@@ -127,14 +127,30 @@ Arguments spliced(const Wrapper& wrapper, std::span<const Argument> words) {
   return all;
 }
 
+// As one text, if it is known.
+Argument joined(const Arguments& words) {
+  Argument line;
+  for (const Argument& word : words) {
+    if (!word.is_text()) return {.why = word.is_tree ? "names that are put together" : word.why};
+    line.text += (line.text.empty() ? "" : " ") + word.text;
+  }
+  return line;
+}
+
 // What takes a command or a line for a shell, with options of its own in front.
 class Wrapped {
  public:
   Wrapped(const Wrapper& wrapper, const Call& call, std::span<const Argument> words)
       : wrapper_(wrapper),
         call_(call),
-        taken_(split(spliced(wrapper, words), {.values = wrapper.values, .operands_end = true})),
-        command_(taken_.operands) {}
+        command_at_(begin_of_command(wrapper, words)),
+        taken_(split(spliced(wrapper, words.first(command_at_)),
+                     {.values = wrapper.values, .operands_end = true})),
+        command_(taken_.operands) {
+    if (wrapper.behind.empty()) return;
+    const std::span<const Argument> command = words.subspan(std::min(command_at_ + 1, words.size()));
+    command_.assign(command.begin(), command.end());
+  }
 
   Lines run() {
     Follower& follower = call_.follower;
@@ -142,6 +158,7 @@ class Wrapped {
     for (const Argument& folder : taken_.values(wrapper_.folder)) {
       follower.run({{.text = "cd"}, folder}, call_.state, std::nullopt);
     }
+    if (!wrapper_.here.empty()) make_here();
     if (taken_.has(wrapper_.around)) call_.state.folder_why = "folders of packages";
     if (const Arguments lines = taken_.values(wrapper_.script); !lines.empty())
       return run_line(call_, lines.back());
@@ -151,11 +168,15 @@ class Wrapped {
     }
     take_operands();
     if (command_.empty()) {
-      if (taken_.has("-s -i")) follower.note_unseen(std::string(wrapper_.name) + ": a shell");
+      const bool is_shell = taken_.has("-s -i") || wrapper_.line != Line::no;
+      if (!wrapper_.behind.empty()) follower.note_unseen(std::string(wrapper_.name) + ": what it does");
+      if (is_shell) follower.note_unseen(std::string(wrapper_.name) + ": a shell");
       return std::nullopt;
     }
     if (command_.size() > 1 && is_listed(wrapper_.script, command_[0].text))
       return run_line(call_, command_[1]);
+    if (wrapper_.line == Line::all || (wrapper_.line == Line::alone && command_.size() == 1))
+      return run_line(call_, joined(command_));
     if (wrapper_.packages) name_program();
     return follower.run(std::move(command_), call_.state, call_.in);
   }
@@ -175,6 +196,15 @@ class Wrapped {
     }
   }
 
+  void make_here() {
+    for (const std::string& folder : call_.state.folders) {
+      std::string_view above = folder;
+      while (above != "/" && !call_.follower.files().exists(join(above, wrapper_.here)))
+        above = parent_of(above);
+      if (above == "/") call_.follower.note_write({join(folder, wrapper_.here), false, ""});
+    }
+  }
+
   void name_program() {
     if (command_[0].is_text()) command_[0].text = program_of_package(command_[0].text);
     // npm exec X -- its words
@@ -187,8 +217,17 @@ class Wrapped {
            });
   }
 
+  // What is behind it is not looked at for options.
+  static std::size_t begin_of_command(const Wrapper& wrapper, std::span<const Argument> words) {
+    if (wrapper.behind.empty()) return words.size();
+    const auto mark = std::ranges::find_if(
+        words, [&](const Argument& word) { return word.is_text() && is_listed(wrapper.behind, word.text); });
+    return static_cast<std::size_t>(mark - words.begin());
+  }
+
   const Wrapper& wrapper_;
   const Call& call_;
+  const std::size_t command_at_;
   const Split taken_;
   Arguments command_;
 };
@@ -261,7 +300,7 @@ Lines run_named(const std::string& name, const Known& known, const Call& call) {
     return apart(call, [&](const Call& own) { return run_wrapped(*wrapper, own, own.behind()); });
   }
   // Those that have commands of their own cannot be seen through without one.
-  if (known.row == nullptr || known.row->unseen_if == "*") {
+  if (known.row == nullptr || known.row->unseen_if == "*" || known.row->has_commands) {
     const Subcommand sub = subcommand(name, call.behind(), known.row);
     if (const Wrapper* wrapper = find_wrapper(sub.name)) {
       return apart(call, [&](const Call& own) { return run_wrapped(*wrapper, own, sub.words); });

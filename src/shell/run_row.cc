@@ -7,19 +7,10 @@
 #include "shell/programs.h"
 #include "util/path_text.h"
 #include "util/unique.h"
+#include "util/word_list.h"
 
 namespace leasehold::shell {
 namespace {
-
-std::vector<std::string_view> items(std::string_view list) {
-  std::vector<std::string_view> all;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(' '), list.size());
-    if (end > 0) all.push_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return all;
-}
 
 // src/*.{ts,tsx} as it stands there: every pattern that it is.
 std::vector<std::string> without_braces(const std::string& text) {
@@ -46,6 +37,7 @@ class Row {
     if (!row_.unseen_unless.empty() && !split_.has(row_.unseen_unless)) unseen(row_.why);
     if (is_set(row_.reads_if)) return;
     for (const Argument& file : split_.values(row_.outputs)) note(file, false);
+    for (const Argument& file : split_.values(row_.outputs_in)) note_in_output_folder(file);
     if (!row_.writes_if.empty() && !is_set(row_.writes_if)) {
       if (!split_.unclear.empty()) unseen(split_.unclear);
       return;
@@ -53,14 +45,14 @@ class Row {
     goes_deep_ = split_.has(row_.tree_if);
     const bool is_frozen = is_set(row_.frozen_if);
     if (!operands().empty() && !is_frozen) {
-      for (const std::string_view name : items(row_.adds)) note_of_project(name);
+      for (const std::string_view name : words_of(row_.adds)) note_of_project(name);
     }
-    for (const std::string_view name : items(row_.beside)) {
+    for (const std::string_view name : words_of(row_.beside)) {
       if (!is_frozen || name.ends_with('/')) note_of_project(name);
     }
-    for (const std::string_view name : items(row_.here)) note_here(name);
+    for (const std::string_view name : words_of(row_.here)) note_here(name);
     if (operands().empty() && !split_.has(row_.around)) {
-      for (const std::string_view name : items(row_.alone)) note_here(name);
+      for (const std::string_view name : words_of(row_.alone)) note_here(name);
     }
     if (!row_.keys.empty()) note_keys();
     if (row_.globs && !operands().empty()) {
@@ -107,13 +99,41 @@ class Row {
   // With `subtree` the names are those that the program writes, if it has such.
   void note(const Argument& path, bool subtree) {
     if (!path.is_known()) return unseen(path.why);
-    if (subtree && !row_.names.empty()) {
+    if (subtree && !row_.tree_unseen.empty()) unseen(row_.tree_unseen);
+    if (subtree && !row_.names.empty() && !is_widened(path)) {
       Argument tree = path;
       tree.is_tree = true;
-      tree.name = row_.names;
-      return call_.follower.note_write(call_.state, tree);
+      for (const std::string_view name : words_of(row_.names)) {
+        tree.name = name;
+        call_.follower.note_write(call_.state, tree);
+      }
+      return;
     }
     call_.follower.note_write(call_.state, path, subtree);
+  }
+
+  // Whether it may write files of other names below `path`, too.
+  bool is_widened(const Argument& path) const {
+    if (split_.has(row_.unnamed_if)) return true;
+    if (row_.settings.empty()) return false;
+    const std::vector<std::string> below = path.is_text() ? call_.places(path) : call_.state.folders;
+    return std::ranges::any_of(below, [&](const std::string& place) {
+      for (std::string_view above = place; above != "/"; above = parent_of(above)) {
+        if (is_widened_in(above)) return true;
+      }
+      return false;
+    });
+  }
+
+  bool is_widened_in(std::string_view folder) const {
+    const FolderView& files = call_.follower.files();
+    return std::ranges::any_of(words_of(row_.settings), [&](std::string_view name) {
+      const std::string file = join(folder, name);
+      if (!files.exists(file)) return false;
+      const auto text = files.text(file);
+      return !text || std::ranges::any_of(words_of(row_.widens),
+                                          [&](std::string_view word) { return text->contains(word); });
+    });
   }
 
   // Those of the project's programs, if a name that is found is one of a folder.
@@ -127,8 +147,10 @@ class Row {
     // What goes into folders only if told to does nothing to one that counts.
     const bool stays_out = !row_.tree_if.empty() && !goes_deep_;
     if (stays_out && (path.only_folders || (is_folder(path) && !is_link(path)))) return;
-    note(path, (goes_deep_ && !is_file(path)) || (!stays_out && is_folder(path)) ||
-                   (path.is_tree && enters_folders()));
+    const bool is_tree = (goes_deep_ && !is_file(path)) || (!stays_out && is_folder(path)) ||
+                         (path.is_tree && enters_folders());
+    if (is_tree || !keeps() || !path.is_known()) note(path, is_tree);
+    note_suffixes_of_tree(path);
     if (!path.is_text() || path.text.empty()) return;
     for (const Argument& suffix : split_.values(row_.backup)) {
       if (!suffix.is_text() || suffix.text.contains('*') || suffix.text.contains('/')) {
@@ -137,18 +159,39 @@ class Row {
         note({.text = path.text + suffix.text}, false);
       }
     }
-    for (const std::string_view suffix : items(row_.suffixes)) {
-      if (path.text.ends_with(suffix)) {
-        note({.text = path.text.substr(0, path.text.size() - suffix.size())}, false);
-      } else {
-        note({.text = path.text + std::string(suffix)}, false);
-      }
+    for (const std::string_view item : words_of(row_.suffixes))
+      note({.text = other_name(path.text, item)}, false);
+  }
+
+  bool keeps() const {
+    return split_.has(row_.keeps_if) || (!row_.keeps_unless.empty() && !split_.has(row_.keeps_unless));
+  }
+
+  // The other name of what has this one, by an item of `suffixes`; empty: none.
+  static std::string other_name(const std::string& name, std::string_view item) {
+    const std::size_t sign = item.find('=');
+    const std::string_view suffix = item.substr(0, sign);
+    const bool is_added = sign == std::string_view::npos;
+    if (!name.ends_with(suffix)) return is_added ? name + std::string(suffix) : std::string();
+    return name.substr(0, name.size() - suffix.size()) + std::string(is_added ? "" : item.substr(sign + 1));
+  }
+
+  // find . -name '*.log' -exec gzip {} +
+  void note_suffixes_of_tree(const Argument& path) {
+    if (!path.is_tree) return;
+    // How such names end has to be known.
+    const std::size_t dot = path.name.rfind('.');
+    const bool is_clear = dot != std::string::npos && !has_pattern(path.name.substr(dot));
+    for (const std::string_view item : words_of(row_.suffixes)) {
+      Argument other = path;
+      other.name = is_clear ? other_name(path.name, item) : "";
+      if (!other.name.empty() || !is_clear) note(other, false);
     }
   }
 
   void note_keys() {
     for (const Argument& word : operands()) {
-      for (const std::string_view key : items(row_.keys)) {
+      for (const std::string_view key : words_of(row_.keys)) {
         if (!word.text.starts_with(key)) continue;
         Argument file = word;
         file.text.erase(0, key.size());
@@ -231,6 +274,9 @@ class Row {
     Arguments& all = operands();
     if (row_.operands == Operands::none) return;
     if (row_.operands == Operands::here) return note_all_here();
+    if (row_.operands == Operands::begins) return note_beginning();
+    for (int i = 0; row_.operands == Operands::after_second && i < 2 && !all.empty(); ++i)
+      all.erase(all.begin());
     const bool needs_script = row_.operands == Operands::after_first && !split_.has(row_.script);
     // An empty one is what sed wants behind -i on other systems.
     if (row_.operands == Operands::after_first && !all.empty() && all[0].is_text() && all[0].text.empty()) {
@@ -238,7 +284,7 @@ class Row {
     }
     if (needs_script && !all.empty()) all.erase(all.begin());
     if (all.empty()) {
-      for (const std::string_view name : items(row_.without)) note({.text = std::string(name)}, true);
+      for (const std::string_view name : words_of(row_.without)) note({.text = std::string(name)}, true);
       return;
     }
     switch (row_.operands) {
@@ -260,8 +306,45 @@ class Row {
 
   void note_all_here() {
     const Arguments into = split_.values(row_.into);
-    if (into.empty()) note({.text = "."}, true);
+    if (into.empty()) note_root();
     for (const Argument& folder : into) note(folder, true);
+  }
+
+  // Whatever is below this folder, or below the one of the project.
+  void note_root() {
+    if (row_.root.empty() || !call_.state.folder_why.empty()) return note({.text = "."}, true);
+    for (const std::string& folder : call_.state.folders) {
+      std::string root = folder;
+      for (std::string_view above = folder;; above = parent_of(above)) {
+        const bool is_one = call_.follower.files().exists(join(above, row_.root));
+        if (is_one) root = above;
+        if (above == "/" || (is_one && !split_.has(row_.wide_if))) break;
+      }
+      note({.text = root}, true);
+    }
+  }
+
+  void note_beginning() {
+    Argument begin = {.text = std::string(row_.without)};
+    const Arguments& all = operands();
+    if (const Arguments given = split_.values(row_.prefix); !given.empty()) {
+      begin = given.back();
+    } else if (row_.prefix.empty() && all.size() > 1) {
+      begin = all[1];
+    }
+    if (!begin.is_text()) return note(begin, true);
+    const std::size_t name = begin.text.rfind('/') + 1;
+    Argument files = {.text = name == 0 ? "." : begin.text.substr(0, name), .is_tree = true};
+    files.name = as_pattern(std::string_view(begin.text).substr(name)) + '*';
+    note(files, false);
+  }
+
+  void note_in_output_folder(Argument file) {
+    if (const Arguments folders = split_.values(row_.output_folder); !folders.empty()) {
+      if (!folders.back().is_text()) return unseen("where its files are");
+      file.text = folders.back().text + '/' + file.text;
+    }
+    note(file, false);
   }
 
   void note_copy() {

@@ -31,6 +31,10 @@ Lines run_line(const Call& call, const Argument& line);
 // The words of texts, as they stand between separators.
 Arguments split_at(const Arguments& lines, std::string_view separators);
 
+// What `read` and `mapfile` take one after the other: lines, or up to the mark that -d names. Nothing: not
+// known.
+Lines pieces_read(const Arguments& marks, const Lines& in);
+
 // What a program that only prints does print, if that is known.
 Lines printed_by(std::string_view name, const Call& call);
 

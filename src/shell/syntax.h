@@ -24,6 +24,7 @@ struct Part {
   std::string text;            // Or the parameter's name.
   std::string_view operation;  // Of ${name%.c}: "%". One that the reader knows.
   std::vector<Part> inner;     // Of ${name%.c}: ".c"; of a number: what is computed.
+  std::vector<Part> other;     // Of ${name/a/b}: "b".
   std::shared_ptr<const Script> script;
 };
 

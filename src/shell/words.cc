@@ -20,19 +20,75 @@ constexpr Characters kSigns = characters("{~*?[(");
 
 Argument unknown(std::string why) { return {.why = std::move(why)}; }
 
+// The work that patterns make grows fast with the texts, and more so with their stars.
+constexpr std::size_t kMatchedMax = 1000;
+constexpr std::size_t kSubstitutedMax = 300;
+constexpr std::ptrdiff_t kStarsMax = 8;
+
+bool matches(const std::string& pattern, const std::string& text) {
+  return fnmatch(pattern.c_str(), text.c_str(), FNM_EXTMATCH) == 0;
+}
+
 // Takes the shortest or longest part that matches off one end.
 std::string trimmed(const std::string& text, std::string_view operation, const std::string& pattern) {
   const bool in_front = operation[0] == '#';
   const bool longest = operation.size() == 2;
-  constexpr std::size_t kTextMax = 1000;
-  if (text.size() > kTextMax) return text;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const std::size_t length = longest ? text.size() - i : i;
     const std::string part = in_front ? text.substr(0, length) : text.substr(text.size() - length);
-    if (fnmatch(pattern.c_str(), part.c_str(), FNM_EXTMATCH) != 0) continue;
+    if (!matches(pattern, part)) continue;
     return in_front ? text.substr(length) : text.substr(0, text.size() - length);
   }
   return text;
+}
+
+// How many characters from `begin` on match, as many as can; 0: none.
+std::size_t matched(const std::string& text, std::size_t begin, const std::string& pattern) {
+  std::size_t length = text.size() - begin;
+  while (length > 0 && !matches(pattern, text.substr(begin, length))) --length;
+  return length;
+}
+
+// ${name/pattern/by}: of all parts that match, the first that is longest; // all of them, /# only in front,
+// /% only at the end.
+std::string substituted(const std::string& text, std::string_view operation, const std::string& pattern,
+                        const std::string& by) {
+  if (operation == "/#") {
+    const std::size_t length = matched(text, 0, pattern);
+    return length > 0 || pattern.empty() ? by + text.substr(length) : text;
+  }
+  if (operation == "/%") {
+    if (pattern.empty()) return text + by;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (matches(pattern, text.substr(i))) return text.substr(0, i) + by;
+    }
+    return text;
+  }
+  std::string made;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = pattern.empty() ? 0 : matched(text, i, pattern);
+    if (length == 0) {
+      made += text[i++];
+      continue;
+    }
+    made += by;
+    i += length;
+    if (operation == "/") return made + text.substr(i);
+  }
+  return made;
+}
+
+// ${name,,} and ${name^^}
+std::string in_case(std::string text, std::string_view operation) {
+  for (char& c : text) {
+    const bool turns = operation == ",," ? c >= 'A' && c <= 'Z' : c >= 'a' && c <= 'z';
+    if (turns) c = static_cast<char>(c ^ 0x20);
+  }
+  return text;
+}
+
+bool is_ascii(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return (static_cast<unsigned char>(c) & 0x80) != 0; });
 }
 
 constexpr std::size_t kTextMax = 256 << 10;
@@ -220,6 +276,8 @@ Arguments Expansion::value_of(const Part& part) {
     run_(*part.script);
     return {{.text = "/dev/fd/63"}};
   }
+  if (!part.operation.empty() && std::string_view("#%/^,").contains(part.operation[0]))
+    return changed(variable(part.text), part);
   const Argument operand = text({part.inner});  // Commands in it run, whatever becomes of it.
   if (part.kind == Part::Kind::number) return {unknown("a computed number")};
   const std::string_view operation = part.operation;
@@ -232,9 +290,47 @@ Arguments Expansion::value_of(const Part& part) {
   const bool is_empty = values.empty() || (values.size() == 1 && values[0].text.empty());
   if (operation == ":-" || operation == ":=") return is_empty ? Arguments{operand} : values;
   if (operation == ":+") return is_empty ? Arguments{} : Arguments{operand};
-  if (operation == "-") return values;
-  for (Argument& value : values) value.text = trimmed(value.text, operation, operand.text);
   return values;
+}
+
+// By a pattern, or in upper or lower case.
+Arguments Expansion::changed(Arguments values, const Part& part) {
+  const std::string_view operation = part.operation;
+  const auto pattern = pattern_of(part.inner);
+  const Argument by = text({part.other});
+  const bool is_case = operation == "^^" || operation == ",,";
+  // In newer shells & in the new text is what matched.
+  const bool is_clear = pattern && by.is_text() && !by.text.contains('&') && pattern->size() < kMatchedMax &&
+                        by.text.size() < kMatchedMax && std::ranges::count(*pattern, '*') <= kStarsMax &&
+                        (!is_case || pattern->empty());
+  for (Argument& value : values) {
+    const long length = static_cast<long>(value.text.size());
+    const std::size_t most = operation[0] == '/' ? kSubstitutedMax : kMatchedMax;
+    const bool is_known = is_clear && value.is_text() && value.text.size() < most &&
+                          (!is_case || is_ascii(value.text)) && budget_.spend(1 + length * length / 64);
+    if (!is_known) return {unknown("variable " + part.text)};
+    if (is_case) {
+      value.text = in_case(std::move(value.text), operation);
+    } else if (operation[0] == '/') {
+      value.text = substituted(value.text, operation, *pattern, by.text);
+    } else {
+      value.text = trimmed(value.text, operation, *pattern);
+    }
+  }
+  return values;
+}
+
+std::optional<std::string> Expansion::pattern_of(const std::vector<Part>& parts) {
+  std::string pattern;
+  for (const Part& part : parts) {
+    const Arguments values = part.kind == Part::Kind::text ? Arguments{{.text = part.text}} : value_of(part);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!values[i].is_text()) return std::nullopt;
+      if (i > 0) pattern += ' ';
+      pattern += part.quoted ? as_pattern(values[i].text) : values[i].text;
+    }
+  }
+  return pattern;
 }
 
 Arguments Expansion::variable(const std::string& name) const {

@@ -37,6 +37,9 @@ class Expansion {
   void finish(Building& field, Arguments& arguments);
   Arguments tilde(std::vector<Part>& parts);
   Arguments value_of(const Part& part);
+  Arguments changed(Arguments values, const Part& part);
+  // What parts mean as a pattern: what is quoted stands for itself. Nothing: not known.
+  std::optional<std::string> pattern_of(const std::vector<Part>& parts);
   Arguments variable(const std::string& name) const;
   Arguments output_of(const Part& part);
 

@@ -21,6 +21,8 @@ class Descriptor {
 
   int number() const { return number_; }
   bool is_open() const { return number_ >= 0; }
+  // For somebody else to close.
+  int release() { return std::exchange(number_, -1); }
 
  private:
   int number_;

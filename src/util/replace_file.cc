@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "util/descriptor.h"
+#include "util/write_all.h"
 
 namespace leasehold {
 
@@ -15,12 +16,8 @@ std::expected<void, std::errc> replace_file(const std::string& path, std::string
   const std::string beside = path + ".new";
   const Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.is_open()) return problem();
-  while (!text.empty()) {
-    const ssize_t count = ::write(file.number(), text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return problem();
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
+  if (const std::errc failed = write_all(file.number(), text); failed != std::errc())
+    return std::unexpected(failed);
   if (::fsync(file.number()) != 0 || ::rename(beside.c_str(), path.c_str()) != 0) return problem();
   return {};
 }

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,7 +41,10 @@ class Reader {
     const json::value* value = find(name);
     if (value == nullptr) return;
     const auto number = json::try_value_to<Number>(*value);
-    if (!number) wrong(name, "a whole number within its bounds");
+    if (!number) {
+      wrong(name, "a whole number from " + std::to_string(std::numeric_limits<Number>::min()) + " to " +
+                      std::to_string(std::numeric_limits<Number>::max()));
+    }
     to = *number;
   }
   void get(std::string_view name, std::vector<std::string>& to) const;
@@ -58,12 +62,13 @@ class Reader {
     if (has(name)) get(name, to.emplace());
   }
   template <class Enum>
-  void get_word(std::string_view name, Enum& to) const {
+  void get_word(std::string_view name, Enum& to,
+                std::string_view words = "one of the words there are for it") const {
     std::string text;
     get(name, text);
     if (!has(name)) return;
     const auto known = from_word<Enum>(text);
-    if (!known) wrong(name, "one of the words there are for it");
+    if (!known) wrong(name, words);
     to = *known;
   }
   template <class T, class Read>

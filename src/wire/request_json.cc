@@ -112,7 +112,7 @@ AcquireRequest read_acquire(const Reader& reader) {
   AcquireRequest request;
   request.caller = read_caller(reader);
   reader.get_all("paths", request.paths, read_wanted);
-  reader.get_word("mode", request.mode);
+  reader.get_word("mode", request.mode, "exclusive or shared");
   reader.get("ttl_ms", request.ttl);
   reader.get("max_renewals", request.max_renewals);
   reader.get("wait_ms", request.wait);
@@ -242,7 +242,7 @@ Result<GateRequest> gate_request_from(const json::value& value) {
     GateRequest request;
     request.wanted = read_acquire(reader);
     reader.get("read", request.read);
-    reader.get_word("telling", request.telling);
+    reader.get_word("telling", request.telling, "told, kept or only");
     return request;
   });
 }
@@ -295,7 +295,7 @@ Result<InstructRequest> instruct_request_from(const json::value& value) {
     InstructRequest request;
     if (!reader.has("instruction"))
       throw wire::Malformed{"instruction is missing: retry, force, transfer or abandon."};
-    reader.get_word("instruction", request.instruction);
+    reader.get_word("instruction", request.instruction, "retry, force, transfer or abandon");
     reader.get("actor", request.actor);
     reader.get("reason", request.reason);
     return request;

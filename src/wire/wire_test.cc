@@ -123,13 +123,14 @@ TEST(Wire, SaysWhichMemberIsWrong) {
   };
 
   EXPECT_EQ(message(R"([])"), "The document has to be one JSON object: {...}.");
-  EXPECT_EQ(message(R"({"ttl_ms": "5"})"), "ttl_ms has to be a whole number within its bounds.");
-  EXPECT_EQ(message(R"({"mode": "both"})"), "mode has to be one of the words there are for it.");
+  EXPECT_EQ(message(R"({"ttl_ms": "5"})"),
+            "ttl_ms has to be a whole number from -9223372036854775808 to 9223372036854775807.");
+  EXPECT_EQ(message(R"({"mode": "both"})"), "mode has to be exclusive or shared.");
   EXPECT_EQ(message(R"({"pats": []})"), "\"pats\" is not known here.");
   EXPECT_EQ(message(R"({"paths": [{"path": 1}]})"), "paths[].path has to be a text.");
   EXPECT_EQ(message(R"({"paths": [5]})"), "paths[] has to be a text, or an object: {\"path\": ...}.");
   EXPECT_EQ(message(R"({"process": {"pid": 1e99}})"),
-            "process.pid has to be a whole number within its bounds.");
+            "process.pid has to be a whole number from -9223372036854775808 to 9223372036854775807.");
 }
 
 TEST(Wire, ABoardHasAListOfLeases) {

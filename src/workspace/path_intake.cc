@@ -79,15 +79,25 @@ Result<Target> find_target(const Workspace& workspace, const OsPath& given) {
                               in_quotes(path), in_quotes(given.cwd)));
     }
     path = join(given.cwd, path);
-    if (!given.literal && is_resource(given.path) && !exists(path))
-      return Target{.key = std::string(given.path)};
+    const bool is_free = !given.literal && !exists(path);
+    if (is_free && is_resource(given.path)) return Target{.key = std::string(given.path)};
+    if (is_free && is_unnamed_resource(given.path)) {
+      return fail(
+          Code::invalid_path,
+          fmt::format("{} names no resource: behind the colon there has to be a name, without control "
+                      "characters. If a file is meant, write ./ before it.",
+                      in_quotes(given.path)));
+    }
   }
   return target_of(workspace, path, given);
 }
 
 // Answers name files from the workspace's root on; whoever pastes that has to say so.
 std::string as_printed(std::string_view path) {
-  if (!path.starts_with('/') || path == "/") return {};
+  constexpr std::string_view kAllBelow = "/**";
+  if (path.ends_with(kAllBelow)) path.remove_suffix(kAllBelow.size());
+  const bool is_glob = path.find_first_of("*?") != std::string_view::npos;
+  if (!path.starts_with('/') || path == "/" || is_glob) return {};
   return fmt::format(" If it counts from the workspace's root: {}", in_quotes(fmt::format("file:{}", path)));
 }
 

@@ -33,7 +33,8 @@ struct OsPath {
 // differ, and two hard links to one file are two files.
 //
 // Errors: invalid_path: empty, too long, with a NUL, not UTF-8, a loop of links, unreadable, outside the
-// workspace, or a glob (a name with "*" or "?" that does not exist and is not `literal`).
+// workspace, a glob (a name with "*" or "?" that does not exist and is not `literal`), or a resource without
+// a name it can have (port:), unless a file is called that or it is `literal`.
 Result<std::string> key_from_os(const Workspace& workspace, const OsPath& os_path);
 
 // The same for those who let pass what is outside the workspace: nothing, where key_from_os has an error for

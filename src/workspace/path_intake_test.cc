@@ -121,6 +121,16 @@ TEST_F(PathIntake, ExistingFileWinsOverAResourceOfItsName) {
   EXPECT_EQ(key("port:3000", "ws/src"), "port:3000");
 }
 
+TEST_F(PathIntake, AResourceWithoutANameIsNoFileThatNobodyHas) {
+  for (const char* name : {"port:", "port:a\nb", "port:\x7f"}) {
+    EXPECT_TRUE(message(name).contains("write ./ before it")) << message(name);
+    EXPECT_EQ(key(std::string("./") + name), std::string("/") + name);
+    EXPECT_EQ(key(name, "ws", true), std::string("/") + name);
+  }
+  tree.file("ws/port:");
+  EXPECT_EQ(key("port:"), "/port:");
+}
+
 TEST_F(PathIntake, GlobIsRefusedWithAHintUnlessItIsAFile) {
   tree.file("ws/src/what?.md");
 

@@ -113,6 +113,18 @@ TEST_P(AnyAgent, AShellsWriteToAHeldFileIsDenied) {
   EXPECT_TRUE(contains(read("shell.log"), "src/a.txt is leased by ann")) << read("shell.log");
 }
 
+TEST_P(AnyAgent, WhatItTakesInItsShellIsItsOwn) {
+  const Ran ran =
+      start(one(), "agent.log",
+            prepared(one(), "src/a.txt",
+                     {lease(one(), "acquire src/a.txt > held"), edit(one(), "src/a.txt", "one", "two")}))
+          ->wait();
+
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_TRUE(contains(read("held"), "/src/a.txt")) << read("agent.log");
+  EXPECT_EQ(read("src/a.txt"), "two\n") << read("held") << read("agent.log");
+}
+
 TEST_P(AnyAgent, AScriptThatWritesAHeldFileIsNoticed) {
   ASSERT_EQ(as("ann", {"acquire", "src/a.txt"}).exit, 0);
   write("script", "echo two > src/a.txt\n");

@@ -10,6 +10,7 @@ namespace {
 constexpr int kBusy = 75;
 constexpr int kTimeout = 124;
 constexpr int kUsage = 64;
+constexpr int kCannotWrite = 74;
 
 using Acquire = Scene;
 
@@ -73,6 +74,21 @@ TEST_F(Acquire, DoesNotRepeatAPasswordNorAWaitThatTheProfileHas) {
   const Ran waited = as("bob", {"acquire", "src/a.ts", "--profile", "job", "--set", "wait_max=20ms"});
   EXPECT_EQ(waited.exit, kTimeout) << waited.err;
   EXPECT_TRUE(contains(waited.err, "To wait for it: lease acquire src/a.ts --profile job")) << waited.err;
+}
+
+// Redis without what tells of folders: nothing of ours takes that away.
+TEST_F(Acquire, ADoctorSeesTwoThatExcludeEachOther) {
+  const RedisServer server;
+  std::ofstream(root() + "/.leasehold.toml") << "workspace = \"w\"\n";
+  ASSERT_EQ(as("ann", {"acquire", "--subtree", "src", "--store", server.url()}).exit, 0);
+  EXPECT_EQ(as("ann", {"doctor", "--store", server.url()}).exit, 0);
+  ASSERT_EQ(server.call({"DEL", "{w}:lease:dirs"}), "1");
+  ASSERT_EQ(as("bob", {"acquire", "src/a.ts", "--store", server.url()}).exit, 0) << "nothing was lost";
+
+  const Ran seen = as("ann", {"doctor", "--repair", "--store", server.url()});
+
+  EXPECT_EQ(seen.exit, 74) << seen.out;
+  EXPECT_TRUE(contains(seen.out, "lease force-release --id")) << seen.out;
 }
 
 TEST_F(Acquire, ExitsWithTheStatusChosenForConflicts) {
@@ -253,6 +269,29 @@ TEST_F(Acquire, AnswersTheSameUnderTheSameKey) {
 
   EXPECT_EQ(second.at("group_id"), first.at("group_id"));
   EXPECT_EQ(second.at("replayed"), true);
+}
+
+TEST_F(Acquire, GivesBackWhatCannotBeTold) {
+  const auto to_nowhere = [&](const std::vector<std::string>& arguments) {
+    return run_lease(arguments,
+                     {.environment = environment("ann"), .out = "/dev/full", .cwd = root(), .in = {}});
+  };
+  ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);
+  const std::string before = as("ann", {"ls"}).out;
+
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"acquire", "src/a.ts", "src/b.ts", "docs/x.md"},
+        {"acquire", "--json", "src/a.ts", "src/b.ts", "docs/x.md"},
+        {"upgrade", "docs/x.md"}}) {
+    const Ran ran = to_nowhere(arguments);
+    EXPECT_EQ(ran.exit, kCannotWrite);
+    EXPECT_TRUE(contains(ran.err, "What was granted could not be told, and is given back.")) << ran.err;
+    EXPECT_EQ(as("ann", {"ls"}).out, before);
+  }
+
+  EXPECT_EQ(to_nowhere({"acquire", "src/a.ts", "--idempotency-key", "k"}).exit, kCannotWrite);
+  EXPECT_EQ(json("ann", {"acquire", "src/a.ts", "--idempotency-key", "k"}).at("replayed"), true);
 }
 
 TEST_F(Acquire, SaysThatAFolderIsMoreThanItsName) {

@@ -17,6 +17,14 @@ TEST_F(ExitStatus, Is64ForACallThatIsWrong) {
   EXPECT_EQ(as("ann", {"acquire", "src/a.ts", "--session", std::string("a\nb")}).exit, 64);
 }
 
+TEST_F(ExitStatus, Is64BeforeAnythingIsTried) {
+  EXPECT_EQ(as("ann", {"acquire", "src/a.ts", "-E", "abc"}).exit, 64);
+  EXPECT_EQ(as("ann", {"run", "src/a.ts", "-E", "300", "--", "touch", "ran"}).exit, 64);
+  EXPECT_FALSE(std::filesystem::exists(root() + "/ran"));
+  EXPECT_EQ(as("ann", {"gate", "src/a.ts", "--timeout", "5s"}).exit, 64);
+  EXPECT_EQ(as("ann", {"ls"}).out, "");
+}
+
 TEST_F(ExitStatus, Is65ForMoreThanTheLimitsAllow) {
   std::vector<std::string> many = {"acquire"};
   for (int i = 0; i < 2'000; ++i) many.push_back("src/" + std::to_string(i));
@@ -78,6 +86,34 @@ TEST_F(ExitStatus, Is79ForWhatWasTheCallers) {
   ASSERT_EQ(as("ann", {"transfer", "--to", "bob", "src/a.ts"}).exit, 0);
 
   EXPECT_EQ(as("ann", {"check", "src/a.ts", "--token", token}).exit, 79);
+}
+
+// A heartbeat goes on as long as this is 0, so it has to hear of what was lost before, whoever recorded it.
+TEST_F(ExitStatus, IsThatOfALossForWhoRenewsAllItHas) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts", "src/b.ts"}).exit, 0);
+  ASSERT_EQ(as("ann", {"renew", "--all"}).exit, 0);
+  ASSERT_EQ(as("olga", {"force-release", "src/b.ts", "--reason", "r"}).exit, 0);
+
+  const Ran lost_one = as("ann", {"renew", "--all"});
+  EXPECT_EQ(lost_one.exit, 79);
+  EXPECT_TRUE(contains(lost_one.out, "/src/a.ts")) << "the rest is renewed: " << lost_one.out;
+  EXPECT_TRUE(contains(lost_one.err, "One lease is not yours any more.")) << lost_one.err;
+  EXPECT_EQ(as("ann", {"renew", "--all"}).exit, 0) << "it was told";
+
+  ASSERT_EQ(as("olga", {"force-release", "src/a.ts", "--reason", "r"}).exit, 0);
+  const auto lost_all = json("ann", {"renew", "--all"});
+  EXPECT_EQ(lost_all.at("error").at("code"), "lost");
+  const Ran nothing = as("ann", {"renew", "--all"});
+  EXPECT_EQ(nothing.exit, 66);
+  EXPECT_TRUE(contains(nothing.err, "you (ann) hold nothing.")) << nothing.err;
+  EXPECT_EQ(as("ann", {"release", "--all"}).exit, 0) << "that is what was wanted";
+}
+
+TEST_F(ExitStatus, IsNotThatOfALossForWhatIsOnlyAskedBack) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  ASSERT_EQ(as("olga", {"force-release", "src/a.ts", "--recall", "1h", "--reason", "r"}).exit, 0);
+
+  EXPECT_EQ(as("ann", {"renew", "--all"}).exit, 0);
 }
 
 TEST_F(ExitStatus, Is80ForAHaltedWorker) {

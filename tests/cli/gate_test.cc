@@ -123,6 +123,17 @@ TEST_F(Gate, DeniesOnceThenHaltsUntilInstructed) {
   EXPECT_TRUE(contains(lost.err, "an operator ended it (by olga)")) << lost.err;
 }
 
+// Waiting in line under another name would end with a lease that is in one's own way.
+TEST_F(Gate, TheCommandThatWaitsInLineIsForWhoAsked) {
+  ASSERT_EQ(as("ann", {"gate", "docs/x.md"}).exit, 0);
+
+  const Ran denied = as("", {"gate", "docs/x.md", "--agent", "yve", "--session", "s1", "-C", root()});
+  EXPECT_EQ(denied.exit, kLater);
+  EXPECT_TRUE(contains(
+      denied.err, "lease acquire file:/docs/x.md --wait 5m -C " + root() + " --agent yve --session s1\n"))
+      << denied.err;
+}
+
 TEST_F(Gate, WaitsForTheRetryByItself) {
   ASSERT_EQ(as("ann", {"gate", "docs/x.md"}).exit, 0);
   StartedLease waiting = started("bob", {"gate", "docs/x.md", "--wait"});
@@ -305,6 +316,67 @@ TEST_F(Gate, TheDeathOfAnAgentFreesItsFiles) {
   EXPECT_EQ(edit("s3", "src/b.ts"), "");
   close(held_open[0]);
   close(held_open[1]);
+}
+
+TEST_F(Gate, WhatAnAgentTakesInItsShellOrByItsToolsIsItsHooksOwn) {
+  ASSERT_EQ(std::system(fmt::format("git init -q {}", root()).c_str()), 0);
+  // Gemini CLI tells its shell and its servers no session.
+  std::filesystem::copy("/bin/bash", root() + "/gemini");
+  for (const std::string file : {"src/b.ts", "docs/x.md"}) {
+    std::ofstream(root() + "/write-" + file.substr(0, 3)) << fmt::format(
+        R"({{"session_id":"g1","cwd":"{0}","hook_event_name":"BeforeTool","tool_name":"write_file",
+           "tool_input":{{"file_path":"{0}/{1}"}}}})",
+        root(), file);
+  }
+  for (const std::string event : {"SessionStart", "SessionEnd"}) {
+    std::ofstream(root() + "/" + event)
+        << fmt::format(R"({{"session_id":"g1","cwd":"{}","hook_event_name":"{}"}})", root(), event);
+  }
+  std::ofstream(root() + "/calls")
+      << R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",)"
+      << R"("capabilities":{},"clientInfo":{"name":"some-client","version":"1"}}})" << "\n"
+      << R"({"jsonrpc":"2.0","method":"notifications/initialized"})" << "\n"
+      << R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"lease_acquire",)"
+      << R"("arguments":{"paths":["docs/x.md"]}}})" << "\n";
+  std::ofstream(root() + "/script") << fmt::format(R"(
+unset LEASE_AGENT LEASE_SESSION
+export GEMINI_CLI=1
+{0} hook gemini < SessionStart > started
+{0} acquire src/b.ts > acquired
+{0} hook gemini < write-src > by-shell
+mkfifo to-server; {0} mcp < to-server > from-server & exec 3> to-server
+cat calls >&3
+for ((i = 0; i < 500; ++i)); do grep -q '"id":2' from-server && break; sleep 0.02; done
+{0} hook gemini < write-doc > by-tools
+{0} ls --json > held
+{0} hook gemini < SessionEnd > ended
+{0} acquire src/b.ts --json > afterwards
+exec 3>&-; wait
+)",
+                                                   LEASE_BINARY);
+  std::vector<std::string> variables = environment("nobody");
+  const pid_t agent = fork();
+  if (agent == 0) {
+    for (std::string& variable : variables) putenv(variable.data());
+    if (chdir(root().c_str()) != 0) _exit(1);
+    execl("./gemini", "gemini", "script", nullptr);
+    _exit(1);
+  }
+  waitpid(agent, nullptr, 0);
+  const auto said = [&](const std::string& file) {
+    std::ifstream stream(root() + "/" + file);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+
+  EXPECT_TRUE(contains(said("acquired"), "/src/b.ts")) << said("acquired");
+  EXPECT_FALSE(contains(said("by-shell"), "leased by")) << said("by-shell");
+  EXPECT_TRUE(contains(said("from-server"), R"("id":2)")) << said("from-server");
+  EXPECT_FALSE(contains(said("by-tools"), "leased by")) << said("by-tools");
+  const std::string held = said("held");
+  EXPECT_TRUE(contains(held, R"("session_id":"g1")")) << held;
+  EXPECT_FALSE(contains(held, R"("session_id":"mcp-)")) << held;
+  EXPECT_FALSE(contains(held, R"("session_id":"")")) << held;
+  EXPECT_FALSE(contains(said("afterwards"), "g1")) << "that session is over";
 }
 
 TEST_F(Gate, GitRefusesToCommitAnothersFile) {

@@ -82,7 +82,7 @@ TEST_F(InitCommand, RefusesWhatItDoesNotUnderstandAndDoesTheRest) {
   EXPECT_TRUE(contains(left_out.err, "Codex runs")) << left_out.err;
   EXPECT_FALSE(contains(left_out.err, "Gemini CLI runs")) << "it does not ask: " << left_out.err;
   EXPECT_EQ(as("x", {"init", "--agents", "emacs"}).exit, 64);
-  EXPECT_EQ(as("x", {"init", "--git-hooks"}).exit, 66) << "there is no repository";
+  EXPECT_EQ(as("x", {"init", "--agents", "codex", "--git-hooks"}).exit, 66) << "there is no repository";
 }
 
 TEST_F(InitCommand, AFolderThatWasNotManagedIsManagedThen) {
@@ -257,6 +257,16 @@ TEST_F(InitGitHooks, ACommitOfAnothersFileIsRefusedAndOnesOwnReleased) {
   EXPECT_EQ(sh("x", "git log -1 --format='%an %cn'").out, "Ann Cyd\n");
 }
 
+// Who believes that agents are guarded must hear that none is.
+TEST_F(InitGitHooks, AloneTheyGuardNoAgentAndThatIsSaid) {
+  const Ran ran = sh("x", "lease init --git-hooks", with_lease());
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "No agent was found.")) << ran.err;
+  const std::string doctor = sh("x", "lease doctor", with_lease()).out;
+  EXPECT_TRUE(contains(doctor, "none of this project asks before it writes")) << doctor;
+  EXPECT_TRUE(contains(doctor, "commits of files that others hold are refused")) << doctor;
+}
+
 // LEASE_AGENT and LEASE_SESSION, set around an agent, are in the environment of its hooks and of its shell.
 TEST_F(InitGitHooks, AnAgentsCommitIsItsOwnWhateverIsSetAroundIt) {
   install();
@@ -400,6 +410,13 @@ TEST_F(InitGitHooks, ACommitThatCannotBeCheckedGoesByThePolicy) {
   const Ran done = commit("bob");
   EXPECT_EQ(done.exit, 0) << done.err;
   EXPECT_TRUE(contains(done.err, "not checked")) << done.err;
+}
+
+TEST_F(InitCommand, AgentsAreSetUpWhereThereIsNoGit) {
+  const Ran ran = as("x", {"init", "--agents", "claude-code", "--git-hooks"});
+  EXPECT_EQ(ran.exit, 66);
+  EXPECT_TRUE(contains(ran.err + ran.out, "There is no git repository here")) << ran.err << ran.out;
+  EXPECT_TRUE(fs::exists(root() + "/.claude/settings.json")) << ran.err << ran.out;
 }
 
 TEST_F(InitGitHooks, FoldersThatWereNotThereGoWithThem) {

@@ -1,6 +1,7 @@
 // lease run: a command under leases.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <thread>
 
 #include "scene.h"
@@ -65,6 +66,37 @@ TEST_F(RunCommand, TheLastOfOneOwnersGivesBack) {
   }
 }
 
+TEST_F(RunCommand, OfOneOwnersAKilledOneTakesNothingFromTheOthers) {
+  const std::vector<std::string> names = {"a", "b", "c"};
+  for (std::size_t killed = 0; killed < names.size(); ++killed) {
+    std::vector<std::unique_ptr<StartedLease>> runs;
+    for (const std::string& name : names) {
+      runs.emplace_back(new StartedLease(
+          started("ann", {"run", "src/b.ts", "--", "sh", "-c",
+                          "touch in-" + name + "; while ! test -e out-" + name + "; do sleep 0.01; done"})));
+      ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/in-" + name); }));
+    }
+
+    runs[killed]->signal(SIGKILL);
+    (void)runs[killed]->wait();
+    EXPECT_EQ(as("bob", {"acquire", "src/b.ts"}).exit, 75) << "two still run";
+    const std::size_t next = (killed + 1) % names.size();
+    add("out-" + names[next]);
+    EXPECT_EQ(runs[next]->wait().exit, 0);
+    EXPECT_EQ(as("bob", {"acquire", "src/b.ts"}).exit, 75) << "one still runs";
+
+    const std::size_t last = (killed + 2) % names.size();
+    runs[last]->signal(SIGKILL);
+    (void)runs[last]->wait();
+    EXPECT_TRUE(eventually([&] { return as("bob", {"acquire", "-q", "src/b.ts"}).exit == 0; }));
+    EXPECT_EQ(as("bob", {"release", "src/b.ts"}).exit, 0);
+    for (const std::string& name : names) {
+      std::filesystem::remove(root() + "/in-" + name);
+      std::filesystem::remove(root() + "/out-" + name);
+    }
+  }
+}
+
 TEST_F(RunCommand, DoesNotRunWhatIsRefused) {
   ASSERT_EQ(as("ann", {"acquire", "src/b.ts"}).exit, 0);
 
@@ -105,7 +137,8 @@ TEST_F(RunCommand, PassesSignalsOnAndReleases) {
 }
 
 TEST_F(RunCommand, KilledItLeavesNothingInTheWay) {
-  StartedLease run = started("ann", {"run", "src/b.ts", "--", "sh", "-c", "echo $$ > pid; exec sleep 600"});
+  StartedLease run =
+      started("ann", {"run", "src/b.ts", "--", "sh", "-c", "echo $$ > new; mv new pid; exec sleep 600"});
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/pid"); }));
 
   run.signal(SIGKILL);
@@ -177,6 +210,41 @@ TEST_F(RunCommand, EndsTheCommandWhoseLeaseAnOperatorTook) {
   EXPECT_EQ(ran.exit, kLost);
   EXPECT_TRUE(contains(ran.err, "The lease on /src/b.ts that the command runs under is lost.")) << ran.err;
   EXPECT_TRUE(contains(ran.err, "/src/b.ts was taken from you by boss: \"mine\".")) << ran.err;
+}
+
+TEST_F(RunCommand, EndsTheCommandWhoseLeaseItsOwnerReleased) {
+  StartedLease run =
+      started("ann", {"run", "--ttl", "1h", "src/b.ts", "--", "sh", "-c", "touch ready; exec sleep 30"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/ready"); }));
+
+  ASSERT_EQ(as("ann", {"release", "src/b.ts"}).exit, 0);
+
+  const Ran ran = run.wait();
+  EXPECT_EQ(ran.exit, kLost) << "long before it would be renewed";
+  EXPECT_TRUE(contains(ran.err, "The lease on /src/b.ts that the command runs under is lost.")) << ran.err;
+}
+
+TEST_F(RunCommand, SaysInJsonWhatBecameOfIt) {
+  const auto error = [](const std::string& text) {
+    boost::system::error_code problem;
+    const auto parsed = boost::json::parse(text, problem);
+    EXPECT_FALSE(problem) << text;
+    return problem ? boost::json::object() : parsed.at("error").as_object();
+  };
+  const Ran missing = as("ann", {"run", "--json", "src/b.ts", "--", "no-such-program"});
+  EXPECT_EQ(missing.exit, 127);
+  EXPECT_EQ(missing.err, "");
+  EXPECT_EQ(error(missing.out).at("exit_code"), 127);
+
+  StartedLease run =
+      started("ann", {"run", "--json", "src/b.ts", "--", "sh", "-c", "touch ready; exec sleep 600"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(root() + "/ready"); }));
+  ASSERT_EQ(as("boss", {"force-release", "src/b.ts", "--reason", "mine"}).exit, 0);
+  const Ran lost = run.wait();
+  EXPECT_EQ(lost.exit, kLost);
+  EXPECT_EQ(lost.out, "") << "it is the command's";
+  EXPECT_EQ(error(lost.err).at("code"), "lost");
+  EXPECT_TRUE(contains(lost.err, "/src/b.ts was taken from you by boss")) << lost.err;
 }
 
 TEST_F(RunCommand, SaysWhatCannotBeRun) {

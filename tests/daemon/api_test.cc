@@ -488,6 +488,22 @@ TEST_F(Api, SaysWhatItDoesNotKnow) {
   EXPECT_EQ(ask("DELETE", "/healthz").headers.at("allow"), "GET, HEAD");
 }
 
+TEST_F(Api, NamesWhatIsMissingOrWrong) {
+  serve();
+  const auto said = [](const Reply& reply) { return std::string(reply.json().at("detail").as_string()); };
+
+  EXPECT_TRUE(said(ask("POST", "/v1/leases", R"({"paths":["/a"]})")).starts_with("agent_id is missing"));
+  EXPECT_TRUE(said(ask("POST", "/v1/leases/transfer", R"({"agent_id":"ann","which":{"all":true}})"))
+                  .starts_with("to.agent_id is missing"));
+  EXPECT_EQ(said(ask("POST", "/v1/leases", R"({"agent_id":"ann","paths":["/a"],"mode":"foo"})")),
+            "mode has to be exclusive or shared.");
+  const Reply unknown = ask("GET", "/v1/leases?agent=bob");
+  EXPECT_EQ(unknown.status, 400) << unknown;
+  EXPECT_TRUE(contains(said(unknown), "agent_id")) << unknown;
+  EXPECT_EQ(ask("GET", "/v1/history?oldest=maybe").status, 400);
+  EXPECT_EQ(ask("GET", "/v1/history?oldest=true").status, 200);
+}
+
 TEST_F(Api, ALfsPageOfNothingIsAWholeOne) {
   serve();
   for (const char* lock : {R"({"path":"a"})", R"({"path":"b"})"})

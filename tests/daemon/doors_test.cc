@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -71,6 +72,15 @@ TEST_F(Doors, TcpWithoutTokensDoesNotStart) {
     EXPECT_EQ(as("server", {"serve", "--listen", address}).exit, 64) << address;
 }
 
+TEST_F(Doors, ADaemonThatDoesNotStartLeavesNoSocket) {
+  const std::string first = root() + "/first.sock";
+
+  const Ran ran = as("server", {"serve", "--listen", "unix:" + first, "--listen", "unix:/proc/none/x"});
+
+  EXPECT_NE(ran.exit, 0) << ran.err;
+  EXPECT_FALSE(std::filesystem::exists(first));
+}
+
 TEST_F(Doors, ATokenThatEndsBeforeItBeginsIsNotMade) {
   const Ran ran = as("server", {"token", "create", "--agent", "ann", "--expires", "0s"});
   EXPECT_EQ(ran.exit, 64) << ran.err;
@@ -90,6 +100,21 @@ TEST_F(Doors, TcpAsksForATokenAndBelievesNoOther) {
   const Reply granted = over_tcp("POST", "/v1/leases", body, ann);
   EXPECT_EQ(granted.status, 201) << granted;
   EXPECT_EQ(granted.json().at("leases").at(0).at("agent_id"), "ann");
+}
+
+TEST_F(Doors, AProjectDoesNotDecideWhoGetsTheToken) {
+  const std::string ann = "LEASE_TOKEN=" + secret({"--agent", "ann"});
+  serve({}, true);
+  const std::string server = "http://127.0.0.1:" + std::to_string(port());
+  std::ofstream(root() + "/.leasehold.toml") << "store = \"" << server << "\"\n";
+
+  const Ran untold = with({ann}, {"acquire", "port:1"});
+  EXPECT_EQ(untold.exit, 78) << untold.err;
+  EXPECT_TRUE(contains(untold.err, "export LEASE_TOKEN_FOR=" + server)) << untold.err;
+  EXPECT_EQ(with({ann, "LEASE_TOKEN_FOR=http://127.0.0.1:1"}, {"acquire", "port:1"}).exit, 78);
+  EXPECT_EQ(with({ann, "LEASE_TOKEN_FOR=" + server + "/"}, {"acquire", "port:1"}).exit, 0);
+  EXPECT_EQ(with({ann, "LEASE_STORE=" + server}, {"acquire", "port:1"}).exit, 0);
+  EXPECT_EQ(with({}, {"acquire", "port:1"}).exit, 77) << "it is asked without";
 }
 
 TEST_F(Doors, WhatRunsUnderALeaseHasItsFencingTokenAndStillComesIn) {
@@ -270,6 +295,43 @@ TEST_F(Doors, WhoMayOnlyLookTakesNobodysNotices) {
   EXPECT_EQ(notices(eye), 0U);
   EXPECT_EQ(notices(ann), 1U);
   EXPECT_EQ(notices(ann), 0U);
+}
+
+TEST_F(Doors, ATokenThatIsMadeWhileItRunsIsKnown) {
+  const std::string ann = token({"--agent", "ann"});
+  serve({}, true);
+  ASSERT_EQ(over_tcp("GET", "/v1/leases", {}, ann).status, 200);
+
+  const std::string bob = token({"--agent", "bob"});
+  EXPECT_EQ(over_tcp("GET", "/v1/leases", {}, bob).status, 200);
+  EXPECT_EQ(over_tcp("GET", "/v1/leases", {}, ann).status, 200);
+  const std::string eve = token({"--agent", "eve"});
+  EXPECT_TRUE(eventually([&] { return over_tcp("GET", "/v1/leases", {}, eve).status == 200; }));
+  EXPECT_EQ(over_tcp("GET", "/v1/leases", {}, "Authorization: Bearer lh_none\r\n").status, 401);
+}
+
+// The token says better who it is than the user's name does.
+TEST_F(Doors, WhoNamesNoAgentActsAsThatOfTheToken) {
+  const std::string ann = secret({"--agent", "ann"});
+  const std::string any = secret({"--any-agent"});
+  serve({}, true);
+  const auto run = [&](const std::string& token, const std::vector<std::string>& more,
+                       const std::vector<std::string>& arguments) {
+    std::vector<std::string> variables = {"HOME=" + root(), "USER=tom", "LEASE_TOKEN=" + token,
+                                          server_over_tcp()};
+    variables.insert(variables.end(), more.begin(), more.end());
+    return run_lease(arguments, {.environment = variables, .out = {}, .cwd = root(), .in = {}});
+  };
+
+  EXPECT_EQ(run(ann, {}, {"acquire", "src/a.ts"}).exit, 0);
+  EXPECT_TRUE(contains(run(ann, {}, {"ls"}).out, "ann"));
+  EXPECT_EQ(run(ann, {}, {"renew", "src/a.ts"}).exit, 0);
+  EXPECT_EQ(run(ann, {"LEASE_AGENT=ann"}, {"release", "src/a.ts"}).exit, 0);
+  const Ran other = run(ann, {"LEASE_AGENT=bob"}, {"acquire", "src/a.ts"});
+  EXPECT_EQ(other.exit, 77);
+  EXPECT_TRUE(contains(other.err, "LEASE_AGENT=ann")) << other.err;
+  EXPECT_EQ(run(any, {}, {"acquire", "src/b.ts"}).exit, 0);
+  EXPECT_TRUE(contains(run(any, {}, {"ls"}).out, "tom@"));
 }
 
 TEST_F(Doors, ARevokedTokenIsOutAfterSighup) {

@@ -1,6 +1,8 @@
 // The description of the API against the API.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "daemon_scene.h"
 #include "support/raw_sqlite.h"
 
@@ -64,6 +66,23 @@ TEST_F(Description, LeadsNowhereThatIsNot) {
     ASSERT_TRUE(ref.starts_with(prefix)) << ref;
     EXPECT_TRUE(schemas.contains(ref.substr(prefix.size()))) << ref;
   }
+}
+
+TEST_F(Description, HasWhatIsEasilyForgotten) {
+  serve();
+  const auto paths = ask("GET", "/openapi.json").json().at("paths").as_object();
+  const auto parameters_of = [&](const char* path, const char* method) {
+    std::map<std::string, bool> described;
+    for (const auto& one : paths.at(path).at(method).at("parameters").as_array())
+      described[std::string(one.at("name").as_string())] = one.as_object().contains("description");
+    return described;
+  };
+
+  EXPECT_TRUE(parameters_of("/v1/events", "get").contains("wait_ms"));
+  EXPECT_TRUE(parameters_of("/v1/leases", "post").at("until"));
+  EXPECT_TRUE(paths.at("/metrics").at("get").at("responses").as_object().contains("401"));
+  for (const auto& one : paths.at("/lfs/{workspace}/locks").at("get").at("parameters").as_array())
+    EXPECT_FALSE(one.at("name") == "workspace" && one.at("in") == "query") << "the path's counts";
 }
 
 TEST_F(Description, SaysOfEveryRouteWhatAnyMayAnswer) {

@@ -1,5 +1,7 @@
-// lease steps aside for lease-etcd, and nobody notices.
+// lease and lease-serve step aside for programs that know etcd, and nobody notices.
 #include <fmt/format.h>
+
+#include <thread>
 
 #include "scene.h"
 #include "support/etcd_cluster.h"
@@ -90,6 +92,50 @@ TEST_F(EtcdScene, ACommandUnderALeaseOutlivesTheLeader) {
   add("end");
   EXPECT_EQ(run.wait().exit, 0);
   EXPECT_TRUE(eventually([&] { return as("bob", {"acquire", "src/a.ts"}).exit == 0; }));
+}
+
+// Long enough for every connection to be given up.
+TEST_F(EtcdScene, WhoWaitsOrRunsWhileAllMembersAreAwayGetsBackToThem) {
+  EtcdCluster cluster(1);
+  keep_leases_at(cluster.url());
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  StartedLease waiter = started("bob", {"acquire", "--wait", "60s", "src/a.ts"});
+  StartedLease run = started("cy", {"run", "src/b.ts", "--ttl", "20s", "--", "sh", "-c",
+                                    "touch began; while [ ! -e end ]; do sleep 0.1; done"});
+  ASSERT_TRUE(eventually([&] { return waits("bob") && std::filesystem::exists(root() + "/began"); }));
+
+  cluster.kill_hard(0);
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  cluster.start(0);
+  cluster.wait_until_ready(0);
+
+  EXPECT_TRUE(eventually([&] { return as("ann", {"release", "src/a.ts"}).exit == 0; }));
+  EXPECT_EQ(waiter.wait().exit, 0) << waiter.err();
+  const auto held = [&] { return as("cy", {"status", "src/b.ts", "--json"}).out; };
+  EXPECT_TRUE(eventually([&] { return !contains(held(), "\"renewal_count\":0"); })) << held();
+  add("end");
+  EXPECT_EQ(run.wait().exit, 0) << run.err();
+}
+
+TEST_F(EtcdScene, ADaemonServesIt) {
+  const std::string socket = root() + "/sock";
+  StartedLease daemon = started("server", {"serve", "--listen", "unix:" + socket});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(socket); })) << daemon.err();
+  const auto over_http = [&](const std::string& agent, std::vector<std::string> words) {
+    words.insert(words.end(), {"--store", "http+unix:" + socket});
+    return as(agent, words);
+  };
+
+  ASSERT_EQ(over_http("ann", {"acquire", "src/a.ts"}).exit, 0) << daemon.err();
+  EXPECT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 75) << "it is one store";
+  StartedLease waiter =
+      started("bob", {"acquire", "--wait", "60s", "src/a.ts", "--store", "http+unix:" + socket});
+  ASSERT_TRUE(eventually([&] { return waits("bob"); }));
+  EXPECT_EQ(as("ann", {"release", "src/a.ts"}).exit, 0);
+  EXPECT_EQ(waiter.wait().exit, 0) << waiter.err();
+
+  ::kill(daemon.pid(), SIGTERM);
+  EXPECT_EQ(daemon.wait().exit, 0) << daemon.err();
 }
 
 TEST_F(EtcdScene, AClusterThatIsNotThereIsUnavailableInWordsOfOurs) {

@@ -271,7 +271,8 @@ std::string Model::upgrade(Operation asked) {
   std::vector<Place> wants;
   for (const int index : asked.places) {
     Place place = place_at(index);
-    if (own_at(asked.agent, place.path).empty()) return why_not(asked.agent, place.path);
+    if (own_at(asked.agent, place.path).empty())
+      return has(asked.agent, place) ? "not_found" : why_not(asked.agent, place.path);
     if (own(asked.agent, place) == nullptr) place.subtree = !place.subtree;
     if (std::ranges::find(wants, place) == wants.end()) wants.push_back(place);
   }

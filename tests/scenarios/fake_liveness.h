@@ -18,6 +18,9 @@ class FakeLiveness final : public LivenessProbe {
   void hide(const Process& process) {
     verdicts_[process] = {Liveness::unknown, "its process cannot be seen"};
   }
+  void stop(const Process& process) {
+    verdicts_[process] = {Liveness::alive, "its process is stopped", true};
+  }
   void show(const Process& process) { verdicts_.erase(process); }
 
   // All that runs here ends.

@@ -26,7 +26,9 @@ Answer answer_of(const Denied& denied, World& world) {
 }
 
 std::optional<Answer> gate(World& world, const Arguments& arguments) {
-  const auto result = world.client().gate({.wanted = request_of(world, arguments),
+  AcquireRequest wanted = request_of(world, arguments);
+  for (WantedPath& path : wanted.paths) path.requested = path.requested && !arguments.has("past");
+  const auto result = world.client().gate({.wanted = std::move(wanted),
                                            .read = arguments.has("read"),
                                            .telling = arguments.has("kept") ? Telling::kept : Telling::told});
   if (!result) return scenario::answer_of(result.error());
@@ -92,7 +94,7 @@ std::optional<Answer> end_session(World& world, const Arguments& arguments) {
 
 std::vector<Verb> gate_verbs() {
   return {
-      {"gate", "OWNER PATH... [read] [attended] [kept] [wait] [ttl=TIME] [reason=TEXT]", gate},
+      {"gate", "OWNER PATH... [read] [attended] [kept] [past] [wait] [ttl=TIME] [reason=TEXT]", gate},
       {"news", "OWNER", news},
       {"blockers", "", blockers},
       {"instruct", "NAME PATH... of=OWNER do=WORD [reason=TEXT]", instruct},

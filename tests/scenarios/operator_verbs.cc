@@ -34,10 +34,11 @@ std::optional<Answer> sweep(World& world, const Arguments& arguments) {
 }
 
 std::optional<Answer> forget(World& world, const Arguments& arguments) {
-  const auto forgotten =
-      world.manager().forget(parse_time("the time to keep history", arguments.text("history")));
-  if (!forgotten) return answer_of(forgotten.error());
-  return Answer{.head = {"forgotten", {{"records", std::to_string(*forgotten)}}}};
+  Swept swept;
+  const auto done = world.manager().forget_some(
+      parse_time("the time to keep history", arguments.text("history")), swept);
+  if (!done) return answer_of(done.error());
+  return Answer{.head = {"forgotten", {{"records", std::to_string(swept.forgotten)}}}};
 }
 
 // Holders of one path have no order of their own; the oldest grant first.

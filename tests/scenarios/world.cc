@@ -87,6 +87,7 @@ Process& World::process_of(const std::string& owner) {
 
 void World::kill(const std::string& owner) { liveness_.kill(process_of(owner)); }
 void World::hide(const std::string& owner) { liveness_.hide(process_of(owner)); }
+void World::stop(const std::string& owner) { liveness_.stop(process_of(owner)); }
 void World::show(const std::string& owner) { liveness_.show(process_of(owner)); }
 void World::restart(const std::string& owner) { known(owner).holder.process = liveness_.start_here(); }
 void World::move_elsewhere(const std::string& owner) { process_of(owner) = liveness_.start_elsewhere(); }

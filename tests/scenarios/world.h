@@ -67,6 +67,7 @@ class World {
 
   void kill(const std::string& owner);
   void hide(const std::string& owner);
+  void stop(const std::string& owner);
   void show(const std::string& owner);
   void restart(const std::string& owner);
   void move_elsewhere(const std::string& owner);

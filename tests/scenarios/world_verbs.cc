@@ -37,6 +37,11 @@ std::optional<Answer> restart(World& world, const Arguments& arguments) {
   return std::nullopt;
 }
 
+std::optional<Answer> stop(World& world, const Arguments& arguments) {
+  world.stop(arguments.first);
+  return std::nullopt;
+}
+
 std::optional<Answer> hide(World& world, const Arguments& arguments) {
   world.hide(arguments.first);
   return std::nullopt;
@@ -100,6 +105,7 @@ std::vector<Verb> world_verbs() {
       {"kill", "OWNER", kill},
       {"restart", "OWNER", restart},
       {"hide", "OWNER", hide},
+      {"stop", "OWNER", stop},
       {"show", "OWNER", show},
       {"reboot", "", reboot},
       {"room", "NAME [busy] [free]", room},

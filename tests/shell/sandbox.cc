@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -43,6 +44,9 @@ printf '# y\n' > docs/y.md
 printf 'fn  main( ) { }\n' > main.rs
 printf 'int  main( ) { }\n' > main.cc
 printf 'a  = 1\n' > main.tf
+printf 'import sys\nimport os\na  = 1\n' > main.py && cp main.py lib/stub.pyi
+printf 'package x\nvar  a = 1\n' > main.go
+printf 'syntax = "proto3";\nmessage  A {}\n' > main.proto
 printf 'object\n' > build/out.o
 printf 'all:\n\techo made > made.txt\n' > Makefile
 printf '#!/bin/sh\necho ran > ran.txt\n' > script.sh
@@ -61,6 +65,9 @@ printf 'changed\n' >> b.txt
 mkdir in && echo 1 > in/p && echo 2 > in/q && tar cf archive.tar in && rm -r in
 printf 'loose\n' > loose.txt
 )";
+
+// What programs keep for themselves in the home folder.
+const std::set<std::string> kCaches = {".cache", ".local", "go"};
 
 int run_in(const std::string& folder, const std::string& home, const std::string& command) {
   const char* path = std::getenv("PATH");
@@ -132,7 +139,8 @@ std::map<std::string, std::string> Sandbox::look() const {
   for (auto entry = fs::recursive_directory_iterator(root()); entry != fs::recursive_directory_iterator();
        ++entry) {
     const fs::path& path = entry->path();
-    if (path.filename() == ".git") entry.disable_recursion_pending();
+    const bool is_kept = path.parent_path() == home() && kCaches.contains(path.filename().string());
+    if (path.filename() == ".git" || is_kept) entry.disable_recursion_pending();
     struct stat info = {};
     if (lstat(path.c_str(), &info) != 0 || S_ISDIR(info.st_mode)) continue;
     const std::string content = S_ISLNK(info.st_mode) ? fs::read_symlink(path).string() : read(path);

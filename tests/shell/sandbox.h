@@ -20,7 +20,7 @@ class Sandbox {
   // long.
   bool run(const std::string& command) const;
 
-  // What there is besides git's own, by path: content, place on the disk, mode.
+  // What there is besides git's own and programs' caches, by path: content, place on the disk, mode.
   std::map<std::string, std::string> look() const;
 
  private:

@@ -35,7 +35,12 @@ class Service {
   virtual Result<std::size_t> turn_started(const Holder& holder) { return manager_.turn_started(holder); }
   virtual Result<std::size_t> turn_stopped(const Holder& holder) { return manager_.turn_stopped(holder); }
   virtual Result<Swept> sweep(bool dead_owners) { return manager_.sweep(dead_owners); }
-  virtual Result<std::size_t> forget(Duration history_life) { return manager_.forget(history_life); }
+  virtual Result<std::size_t> forget(Duration history_life) {
+    Swept swept;
+    const auto done = manager_.forget_some(history_life, swept);
+    if (!done) return fail(done.error());
+    return swept.forgotten;
+  }
 
  protected:
   LeaseManager& manager() { return manager_; }

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-
+#include "util/number.h"
 #include "util/percent.h"
 #include "util/utf8.h"
 
@@ -22,11 +21,8 @@ std::unexpected<Error> refuse(std::string_view why) {
 }
 
 std::optional<int> number_from_one(std::string_view text, int most) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > most)
-    return std::nullopt;
-  return value;
+  const auto value = parse_number<int>(text);
+  return value && *value >= 1 && *value <= most ? value : std::nullopt;
 }
 
 Result<void> add_parameter(Address& address, std::string_view name, std::string value) {

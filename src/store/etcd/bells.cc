@@ -97,9 +97,9 @@ void Bells::open_stream(const Member& member, grpc::ClientContext& context) {
 
 void Bells::serve() {
   for (bool is_first = true;; is_first = false) {
+    if (!is_first) cluster_.pause(kPauseBetweenTries);
     {
-      std::unique_lock lock(mutex_);
-      if (!is_first) changed_.wait_for(lock, kPauseBetweenTries, [this] { return stopping_; });
+      const std::lock_guard lock(mutex_);
       if (stopping_) return;
     }
     grpc::ClientContext context;

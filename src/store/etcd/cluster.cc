@@ -146,8 +146,20 @@ void Cluster::failed(const Member& member) const {
   if (members_[was % members_.size()].get() == &member) current_.compare_exchange_strong(was, was + 1);
 }
 
-void Cluster::authenticate(const Member& member, grpc::ClientContext& context, Clock::time_point end) const {
-  if (address_.user.empty()) return;
+// gRPC minds its connections only while somebody is inside of it. Who slept elsewhere between two calls that
+// fail at once would never see one of them come up.
+void Cluster::pause(Duration how_long) const {
+  grpc::Channel& channel = *current().channel;
+  if (channel.GetState(true) == GRPC_CHANNEL_READY) {
+    std::this_thread::sleep_for(how_long);
+  } else {
+    channel.WaitForConnected(std::chrono::system_clock::now() + how_long);
+  }
+}
+
+grpc::Status Cluster::authenticate(const Member& member, grpc::ClientContext& context,
+                                   Clock::time_point end) const {
+  if (address_.user.empty()) return {};
   const std::lock_guard lock(mutex_);
   if (token_.empty()) {
     grpc::ClientContext asking;
@@ -156,11 +168,12 @@ void Cluster::authenticate(const Member& member, grpc::ClientContext& context, C
     request.set_name(address_.user);
     request.set_password(address_.password);
     pb::AuthenticateResponse response;
-    const grpc::Status status = member.auth->Authenticate(&asking, request, &response);
-    if (!status.ok() && !may_pass(status)) throw Failure{error_of(status, address_)};
+    grpc::Status status = member.auth->Authenticate(&asking, request, &response);
+    if (!status.ok()) return status;
     token_ = response.token();
   }
   context.AddMetadata("token", token_);
+  return {};
 }
 
 // Calls with a new context each time, until there is an answer.
@@ -175,9 +188,9 @@ Response Cluster::patiently(const Call& call) const {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + (try_end - Clock::now()));
     context.AddMetadata("hasleader", "true");
-    authenticate(member, context, try_end);
     Response response;
-    const grpc::Status status = call(member, context, response);
+    grpc::Status status = authenticate(member, context, try_end);
+    if (status.ok()) status = call(member, context, response);
     if (status.ok()) return response;
     if (is_bad_token(status) && !was_refused && !address_.user.empty()) {
       was_refused = true;  // It grew old, or the member has not heard of it.
@@ -192,7 +205,7 @@ Response Cluster::patiently(const Call& call) const {
     if (error.code == Code::config_error) certain = error;
     failed(member);
     if (Clock::now() + kPause >= end) throw Failure{certain.value_or(error)};
-    std::this_thread::sleep_for(kPause);
+    pause(kPause);
   }
 }
 
@@ -223,9 +236,9 @@ std::optional<pb::TxnResponse> Cluster::write(const pb::TxnRequest& request) con
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + (end - Clock::now()));
   context.AddMetadata("hasleader", "true");
-  authenticate(member, context, end);
   pb::TxnResponse response;
-  const grpc::Status status = member.kv->Txn(&context, request, &response);
+  grpc::Status status = authenticate(member, context, end);
+  if (status.ok()) status = member.kv->Txn(&context, request, &response);
   if (status.ok()) return response;
   if (is_bad_token(status)) {
     const std::lock_guard lock(mutex_);
@@ -241,7 +254,8 @@ std::optional<pb::TxnResponse> Cluster::write(const pb::TxnRequest& request) con
 const Member& Cluster::prepare(grpc::ClientContext& context) const {
   const Member& member = current();
   context.AddMetadata("hasleader", "true");
-  authenticate(member, context, Clock::now() + kLongestTry);
+  const grpc::Status status = authenticate(member, context, Clock::now() + kLongestTry);
+  if (!status.ok()) throw Failure{error_of(status, address_)};
   return member;
 }
 

@@ -15,7 +15,8 @@
 
 namespace grpc {
 class ClientContext;
-}
+class Status;
+}  // namespace grpc
 
 namespace leasehold::etcd {
 
@@ -45,6 +46,8 @@ class Cluster {
   // Prepares a call that lasts: no deadline. The member is to be told by `failed` when it ends.
   const Member& prepare(grpc::ClientContext& context) const;
   void failed(const Member& member) const;
+  // Before the next try: so long, or until a member is there again that was not.
+  void pause(Duration how_long) const;
 
   const Address& address() const { return address_; }
   Duration timeout() const { return timeout_; }
@@ -55,7 +58,7 @@ class Cluster {
   Cluster(Address address, Duration timeout);
 
   const Member& current() const;
-  void authenticate(const Member& member, grpc::ClientContext& context, Clock::time_point end) const;
+  grpc::Status authenticate(const Member& member, grpc::ClientContext& context, Clock::time_point end) const;
   template <class Response, class Call>
   Response patiently(const Call& call) const;
 

@@ -12,6 +12,7 @@
 #include "store/etcd/foresight.h"
 #include "store/etcd/round.h"
 #include "store/etcd/transaction.h"
+#include "util/wall_now.h"
 
 namespace leasehold {
 namespace {
@@ -67,7 +68,7 @@ Result<void> EtcdStore::start() {
     shared_.freshness.note({.revision = found.header().revision(), .at = asked});
     if (found.kvs_size() == 0 || !shared_.options.on_warning || shared_.options.clock != nullptr) return {};
     const WallTime stamp{WallTime::duration(number(found))};
-    const auto local = std::chrono::floor<WallTime::duration>(std::chrono::system_clock::now());
+    const auto local = wall_now();
     if (stamp - local > kSkewReported) {
       shared_.options.on_warning(
           fmt::format("The clock of this machine is {} s behind that of another one that uses etcd at {}. "

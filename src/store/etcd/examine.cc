@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
 #include "store/token.h"
+#include "util/number.h"
+#include "util/wall_now.h"
 
 namespace leasehold::etcd {
 namespace {
@@ -100,17 +101,14 @@ class Examination {
     request.set_key(base_key(shared_.prefix()));
     const pb::RangeResponse found = shared_.cluster->range(request);
     if (found.kvs_size() == 0) return;
-    std::uint64_t base = 0;
-    const std::string& text = found.kvs(0).value();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), base);
-    const bool is_number = error == std::errc() && end == text.data() + text.size() && base < kTokenEnd;
-    if (is_number && base + kTokensPerRevision * (static_cast<std::uint64_t>(revision) + 1) > highest_)
+    const auto base = parse_number<std::uint64_t>(found.kvs(0).value());
+    if (base && *base < kTokenEnd &&
+        *base + kTokensPerRevision * (static_cast<std::uint64_t>(revision) + 1) > highest_)
       return;
     if (repair_) {
-      const auto wall = std::chrono::floor<WallTime::duration>(std::chrono::system_clock::now());
       pb::TxnRequest raise;
       *raise.add_success() =
-          put_op(base_key(shared_.prefix()), std::to_string(token_after({highest_}, wall).value));
+          put_op(base_key(shared_.prefix()), std::to_string(token_after({highest_}, wall_now()).value));
       shared_.cluster->read(raise);
     }
     defects_.push_back(

@@ -12,6 +12,7 @@
 #include "store/etcd/transaction.h"
 #include "store/json/stored_records.h"
 #include "store/matching.h"
+#include "util/number.h"
 
 namespace leasehold::etcd {
 namespace {
@@ -28,10 +29,7 @@ constexpr std::size_t kEventsInCommit = std::size_t{1} << kNumberBits;
 constexpr std::uint64_t kUnwritten = std::uint64_t{1} << 62;
 
 std::uint64_t number_at_end(std::string_view key) {
-  std::uint64_t value = 0;
-  const std::string_view digits = key.substr(key.rfind('-') + 1);
-  std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return value;
+  return parse_number<std::uint64_t>(key.substr(key.rfind('-') + 1)).value_or(0);
 }
 
 }  // namespace

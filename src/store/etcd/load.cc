@@ -119,8 +119,11 @@ void EtcdTransaction::want_clock(Round& round) {
     });
     return;
   }
-  round.ask(base_key(shared_.prefix()),
-            [this](const pb::RangeResponse& found) { base_ = static_cast<std::uint64_t>(number(found)); });
+  round.ask(base_key(shared_.prefix()), [this](const pb::RangeResponse& found) {
+    base_ = static_cast<std::uint64_t>(number(found));
+    if (base_ == 0 && found.kvs_size() > 0)
+      note_bad(base_key(shared_.prefix()), "it is not where tokens begin");
+  });
   round.ask(keys_.era(), [this](const pb::RangeResponse& found) {
     bucket_ = static_cast<std::uint64_t>(number(found));
     era_revision_ = found.kvs_size() == 0 ? 0 : found.kvs(0).mod_revision();
@@ -332,6 +335,7 @@ void EtcdTransaction::begin(const Footprint& footprint) {
   for (const GroupId& id : leftover_.tickets) want_ticket(round, id);
   load(round);
   if (writes_ && base_ == 0) {
+    must_be_whole(base_key(shared_.prefix()));
     make_base();
     throw Conflict();
   }

@@ -12,12 +12,14 @@ namespace leasehold::etcd {
 namespace pb = etcdserverpb;
 
 struct Member {
-  explicit Member(const std::shared_ptr<grpc::Channel>& channel)
-      : kv(pb::KV::NewStub(channel)),
+  explicit Member(const std::shared_ptr<grpc::Channel>& to)
+      : channel(to),
+        kv(pb::KV::NewStub(channel)),
         lease(pb::Lease::NewStub(channel)),
         watch(pb::Watch::NewStub(channel)),
         auth(pb::Auth::NewStub(channel)) {}
 
+  std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<pb::KV::Stub> kv;
   std::unique_ptr<pb::Lease::Stub> lease;
   std::unique_ptr<pb::Watch::Stub> watch;

@@ -76,6 +76,19 @@ TEST_F(EtcdRepair, ARecordThatCannotBeReadStopsOnlyThoseWhoNeedIt) {
   EXPECT_NE(looked.error().message.find("lease doctor --repair"), std::string::npos);
 }
 
+TEST_F(EtcdRepair, ABaseOfTokensThatIsNoNumberIsTold) {
+  client.must_acquire(ann(), "/a");
+  shared_etcd().etcdctl(fmt::format("put {}/base xyz", prefix));
+  EtcdClient other(url);
+
+  const auto refused = other.acquire(bob(), "/b");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::corrupt) << refused.error().message;
+
+  expect_defects(true, 1, "/base");
+  EXPECT_TRUE(other.acquire(bob(), "/b"));
+}
+
 // As after restoring a copy of the cluster whose revisions begin lower.
 TEST_F(EtcdRepair, RaisesTheBaseOfTokensAboveThoseInUse) {
   const Lease held = client.must_acquire(ann(), "/a");

@@ -1,7 +1,6 @@
 // One round trip's worth of reading: ranges, and what to do with what is found.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "store/etcd/cluster.h"
 #include "store/etcd/keys.h"
+#include "util/number.h"
 
 namespace leasehold::etcd {
 
@@ -35,11 +35,7 @@ struct Round {
 
 // What a key with a number has; 0 if it is not there.
 inline std::int64_t number(const pb::RangeResponse& found) {
-  std::int64_t value = 0;
-  if (found.kvs_size() == 0) return value;
-  const std::string& text = found.kvs(0).value();
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  return found.kvs_size() == 0 ? 0 : parse_number<std::int64_t>(found.kvs(0).value()).value_or(0);
 }
 
 }  // namespace leasehold::etcd

@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "leasehold/lease.h"
+#include "util/wall_now.h"
 
 namespace leasehold::etcd {
 
@@ -20,7 +21,7 @@ class Timeline {
  public:
   // Given the last stamp there is.
   WallTime now(WallTime stamp) {
-    const auto local = std::chrono::floor<WallTime::duration>(std::chrono::system_clock::now());
+    const auto local = wall_now();
     std::int64_t ahead = ahead_;
     const std::int64_t seen = (stamp - local).count();
     while (seen > ahead && seen < WallTime::duration(kSkewMax).count() &&

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "util/number.h"
 #include "util/percent.h"
 #include "util/utf8.h"
 
@@ -20,11 +19,8 @@ std::unexpected<Error> refuse(std::string_view why) {
 }
 
 std::optional<int> number(std::string_view text, int most) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most)
-    return std::nullopt;
-  return value;
+  const auto value = parse_number<int>(text);
+  return value && *value >= 0 && *value <= most ? value : std::nullopt;
 }
 
 Result<void> set_database(Address& address, std::string_view text) {

@@ -62,12 +62,14 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
   if (auto started = start(); !started) return fail(started.error());
   listeners_[channel].insert(&(*bell)->nudge());
   to_close_.erase(channel);
+  refusal_.reset();
   if (!heard_.contains(channel)) {
     to_open_.insert(channel);
     wake();
   }
-  const bool confirmed = confirmed_.wait_for(lock, timeout_, [&] { return heard_.contains(channel); });
-  if (confirmed) return bell;
+  const bool told = confirmed_.wait_for(lock, timeout_, [&] { return refusal_ || heard_.contains(channel); });
+  if (told && !refusal_) return bell;
+  if (refusal_) return fail(*refusal_);
   return fail(Code::unavailable,
               fmt::format("Redis at {} does not confirm that it will wake a waiter. Ask again when "
                           "it is back.",
@@ -138,6 +140,12 @@ void Bells::exchange_once() {
 }
 
 void Bells::hear(ReplyView message) {
+  if (message.is_error()) {
+    const std::lock_guard lock(mutex_);
+    refusal_ = error_of(message.text(), pool_.address(), "Waiting");
+    confirmed_.notify_all();
+    return;
+  }
   const std::string_view kind = message[0].text();
   const std::string channel(message[1].text());
   const std::lock_guard lock(mutex_);

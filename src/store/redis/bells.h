@@ -29,7 +29,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
   Bells& operator=(const Bells&) = delete;
 
   // Returns when the server has confirmed that it will push.
-  // Errors: unavailable.
+  // Errors: unavailable, config_error (the user may not listen).
   Result<std::unique_ptr<Bell>> listen(const GroupId& ticket);
 
   // Ends the thread. Bells may live on, silent.
@@ -56,6 +56,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
   bool stopping_ = false;
   std::map<std::string, std::set<Nudge*>> listeners_;  // Whom to wake, by channel.
   std::set<std::string> heard_;                        // Channels that the server confirmed.
+  std::optional<Error> refusal_;                       // What the server last said against it.
   std::set<std::string> to_open_;
   std::set<std::string> to_close_;
 };

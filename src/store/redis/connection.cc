@@ -105,6 +105,18 @@ void Connection::lost(std::string_view why) {
       true};
 }
 
+// Before its first answer something else may be wrong than that it is away: TLS 1.3 says only after the
+// handshake, and not to everybody in time, that a certificate is missing.
+void Connection::ended() {
+  std::string_view hint;
+  if (server_version_ == 0 && address_.socket.empty()) {
+    hint = address_.tls ? " before it answered (it may want a certificate that it knows: "
+                          "?cert=FILE&key=FILE)"
+                        : " before it answered (if it speaks TLS, write rediss://)";
+  }
+  lost(fmt::format("closed the connection{}", hint));
+}
+
 void Connection::add(Words words) {
   format(out_, words);
   ++pending_;
@@ -152,7 +164,7 @@ void Connection::flush(Deadline deadline, bool* sent) {
     std::size_t moved = 0;
     const Step step = wire_->write(out_.data() + at, out_.size() - at, moved);
     at += moved;
-    if (step == Step::closed || step == Step::failed) lost("closed the connection");
+    if (step == Step::closed || step == Step::failed) ended();
     if (step != Step::done && !net::wait_for(wire_->fd(), step, deadline))
       lost("does not take what it is sent");
   }
@@ -192,7 +204,7 @@ bool Connection::fill(Deadline deadline) {
         lost("answers more than there is memory for");
       return true;
     }
-    if (step == Step::closed || step == Step::failed) lost("closed the connection");
+    if (step == Step::closed || step == Step::failed) ended();
     if (!net::wait_for(wire_->fd(), step, deadline)) return false;
   }
 }

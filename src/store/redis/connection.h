@@ -78,6 +78,7 @@ class Connection {
   bool fill(Deadline deadline);  // False: nothing came by the deadline.
   std::optional<Reply> parsed();
   [[noreturn]] void lost(std::string_view why);
+  [[noreturn]] void ended();
 
   const Address& address_;
   std::unique_ptr<Wire> wire_;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "store/json/stored_records.h"
 #include "store/redis/document.h"
 #include "store/redis/key_kinds.h"
 #include "store/redis/scripts.h"
+#include "util/number.h"
 #include "util/utf8.h"
 
 namespace leasehold::redis {
@@ -31,22 +31,17 @@ std::vector<std::string> read_command(std::string_view type, const std::string& 
   return {"HGETALL", key};
 }
 
-bool is_number(std::string_view text, double& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 bool is_token(std::string_view text) {
-  double value = -1;
-  return is_number(text, value) && value >= 0 && value < static_cast<double>(kTokenEnd);
+  const auto value = parse_number<double>(text);
+  return value && *value >= 0 && *value < static_cast<double>(kTokenEnd);
 }
 
 // Scores are numbers, and the server writes them in its own way.
 bool is_same(std::string_view type, std::string_view is, std::string_view should) {
   if (type == "hash") return is == should;
-  double a = 0;
-  double b = 0;
-  return type != "zset" || (is_number(is, a) && is_number(should, b) && a == b);
+  if (type != "zset") return true;
+  const auto score = parse_number<double>(is);
+  return score && score == parse_number<double>(should);
 }
 
 // Of two that differ, the later one; in doubt the one that holds the path.

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "store/json/stored_records.h"
 #include "store/matching.h"
 #include "store/redis/transaction.h"
+#include "util/number.h"
 
 namespace leasehold::redis {
 namespace {
@@ -19,11 +19,7 @@ constexpr int kCounterBits = 20;
 // Beyond every sequence of an event that was written.
 constexpr std::uint64_t kUnwritten = std::uint64_t{1} << 62;
 
-std::uint64_t unsigned_number(std::string_view text) {
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
+std::uint64_t unsigned_number(std::string_view text) { return parse_number<std::uint64_t>(text).value_or(0); }
 
 std::uint64_t sequence_of(std::string_view stream_id) {
   const std::size_t dash = stream_id.find('-');

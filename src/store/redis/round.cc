@@ -3,12 +3,12 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 #include "store/redis/scripts.h"
 #include "store/redis/transaction.h"
 #include "store/token.h"
+#include "util/number.h"
 
 namespace leasehold::redis {
 namespace {
@@ -28,11 +28,7 @@ constexpr std::size_t kWatchedMax = 500;
 constexpr std::string_view kIntentMs = "200";
 constexpr std::string_view kLongIntentMs = "1000";
 
-std::int64_t number(std::string_view text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
+std::int64_t number(std::string_view text) { return parse_number<std::int64_t>(text).value_or(0); }
 
 // The server knows a script it ran by the SHA-1 of its text.
 std::string name_of(std::string_view script) {

@@ -10,10 +10,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "store/sqlite/lock_holder.h"
+#include "util/number.h"
 
 namespace leasehold::sqlite {
 namespace {
@@ -106,31 +106,19 @@ Result<std::unique_ptr<Gate>> Gate::open(const std::string& path) {
                             "and its mode.",
                             path, std::strerror(error)));
   };
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return failure(errno);
-  struct stat file{};
-  if (fstat(fd, &file) == 0 && !S_ISREG(file.st_mode)) {
-    close(fd);
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open()) return failure(errno);
+  struct stat there{};
+  if (fstat(file.number(), &there) == 0 && !S_ISREG(there.st_mode))
     return fail(Code::config_error, fmt::format("{} is not a regular file. Move it away.", path));
-  }
   // Reserved, because a write to shared memory cannot fail with an error when the disk is full.
-  if (const int error = posix_fallocate(fd, 0, sizeof(Sign)); error != 0) {
-    close(fd);
-    return failure(error);
-  }
-  void* memory = mmap(nullptr, sizeof(Sign), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (memory == MAP_FAILED) {
-    const int error = errno;
-    close(fd);
-    return failure(error);
-  }
-  return std::unique_ptr<Gate>(new Gate(path, fd, file, *static_cast<Sign*>(memory)));
+  if (const int error = posix_fallocate(file.number(), 0, sizeof(Sign)); error != 0) return failure(error);
+  void* memory = mmap(nullptr, sizeof(Sign), PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
+  if (memory == MAP_FAILED) return failure(errno);
+  return std::unique_ptr<Gate>(new Gate(path, std::move(file), there, *static_cast<Sign*>(memory)));
 }
 
-Gate::~Gate() {
-  munmap(&sign_, sizeof(Sign));
-  close(fd_);
-}
+Gate::~Gate() { munmap(&sign_, sizeof(Sign)); }
 
 Gate::Pass::~Pass() {
   if (turn_.owns_lock()) gate_->go_out();
@@ -157,41 +145,43 @@ Result<Gate::Pass> Gate::enter(Duration at_most) {
 bool Gate::is_in_place() const {
   struct stat there{};
   if (stat(path_.c_str(), &there) != 0) return false;
-  if (there.st_dev != file_.st_dev || there.st_ino != file_.st_ino) return false;
-  return there.st_size >= static_cast<off_t>(sizeof(Sign)) || posix_fallocate(fd_, 0, sizeof(Sign)) == 0;
+  if (there.st_dev != opened_.st_dev || there.st_ino != opened_.st_ino) return false;
+  return there.st_size >= static_cast<off_t>(sizeof(Sign)) ||
+         posix_fallocate(file_.number(), 0, sizeof(Sign)) == 0;
 }
 
 bool Gate::try_step_up() {
-  if (!set_byte_lock(fd_, F_WRLCK)) return false;
+  if (!set_byte_lock(file_.number(), F_WRLCK)) return false;
   write_own_pid(sign_.before);
   return true;
 }
 
 void Gate::step_down() {
-  set_byte_lock(fd_, F_UNLCK);
+  set_byte_lock(file_.number(), F_UNLCK);
   sign_.place.add();
 }
 
 bool Gate::try_go_in() {
-  if (flock(fd_, LOCK_EX | LOCK_NB) != 0) return false;
+  if (flock(file_.number(), LOCK_EX | LOCK_NB) != 0) return false;
   write_own_pid(sign_.inside);
   return true;
 }
 
 void Gate::go_out() {
-  flock(fd_, LOCK_UN);
+  flock(file_.number(), LOCK_UN);
   sign_.gate.add();
 }
 
 Error Gate::stuck(Duration waited) const {
   // Who is next is to blame only if nobody is inside.
-  const int probe = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  const bool empty = probe >= 0 && flock(probe, LOCK_EX | LOCK_NB) == 0;
-  if (probe >= 0) close(probe);
+  const bool empty = [this] {
+    const Descriptor probe(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    return flock(probe.number(), LOCK_EX | LOCK_NB) == 0;
+  }();
   // The file says who was inside last. Who locked it without writing there, the kernel knows.
   const auto inside = empty ? std::nullopt : lock_holder(path_, "FLOCK");
   const std::string pid = inside ? std::to_string(*inside) : pid_in(empty ? sign_.before : sign_.inside);
-  const bool is_known = !pid.empty() && !is_gone(static_cast<pid_t>(std::atoi(pid.c_str())));
+  const bool is_known = !pid.empty() && !is_gone(parse_number<pid_t>(pid).value_or(0));
   const std::string closed = fmt::format("The store's gate {} stayed closed for {:.1f} s", path_,
                                          std::chrono::duration<double>(waited).count());
   if (!is_known) {

@@ -10,6 +10,7 @@
 #include "leasehold/lease.h"
 #include "leasehold/result.h"
 #include "store/fair_mutex.h"
+#include "util/descriptor.h"
 
 namespace leasehold::sqlite {
 
@@ -47,8 +48,8 @@ class Gate {
 
  private:
   struct Sign;
-  Gate(std::string path, int fd, const struct stat& file, Sign& sign)
-      : path_(std::move(path)), fd_(fd), file_(file), sign_(sign) {}
+  Gate(std::string path, Descriptor file, const struct stat& opened, Sign& sign)
+      : path_(std::move(path)), file_(std::move(file)), opened_(opened), sign_(sign) {}
 
   bool is_in_place() const;
   bool try_step_up();
@@ -60,8 +61,8 @@ class Gate {
 
   FairMutex turn_;
   const std::string path_;
-  const int fd_;
-  const struct stat file_;  // As it was when it was opened.
+  const Descriptor file_;
+  const struct stat opened_;  // As it was then.
   Sign& sign_;
 };
 

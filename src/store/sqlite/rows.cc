@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
 #include "store/deadline.h"
 #include "store/json/records_json.h"
+#include "util/number.h"
 
 namespace leasehold::sqlite {
 namespace {
@@ -97,12 +97,9 @@ AcquireRequest request(std::string_view text) {
 }
 
 std::uint64_t sequence_from(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw_corrupt(fmt::format("the sequence '{}'", text.substr(0, 64)));
-  }
-  return value;
+  const auto value = parse_number<std::uint64_t>(text);
+  if (!value) throw_corrupt(fmt::format("the sequence '{}'", text.substr(0, 64)));
+  return *value;
 }
 
 }  // namespace

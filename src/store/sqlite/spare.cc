@@ -5,6 +5,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "util/descriptor.h"
+
 namespace leasehold::sqlite {
 namespace {
 
@@ -35,31 +37,23 @@ bool grow_file(int fd, off_t from, off_t to) {
 class ReserveFile {
  public:
   ReserveFile(const std::string& folder, int how)
-      : fd_(open((folder + "/" + kReserveName).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | how,
-                 0600)) {
-    is_ours_ = fd_ >= 0 && fstat(fd_, &there_) == 0 && S_ISREG(there_.st_mode) && there_.st_nlink == 1;
-  }
-  ReserveFile(const ReserveFile&) = delete;
-  ReserveFile& operator=(const ReserveFile&) = delete;
-  ~ReserveFile() {
-    if (fd_ >= 0) close(fd_);
-  }
+      : file_(open((folder + "/" + kReserveName).c_str(),
+                   O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | how, 0600)),
+        is_ours_(fstat(file_.number(), &there_) == 0 && S_ISREG(there_.st_mode) && there_.st_nlink == 1) {}
 
   bool is_ours() const { return is_ours_; }
-  int fd() const { return fd_; }
+  int fd() const { return file_.number(); }
   off_t size() const { return there_.st_size; }
 
  private:
-  const int fd_;
+  const Descriptor file_;
   struct stat there_{};
-  bool is_ours_;
+  const bool is_ours_;
 };
 
 void grow_log(const Connection& connection, off_t from, off_t to) {
-  const int fd = open((connection.path() + "-wal").c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return;
-  grow_file(fd, from, to);
-  close(fd);
+  const Descriptor log(open((connection.path() + "-wal").c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (log.is_open()) grow_file(log.number(), from, to);
 }
 
 }  // namespace

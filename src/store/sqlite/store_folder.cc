@@ -12,6 +12,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "util/descriptor.h"
 #include "util/path_text.h"
 
 namespace leasehold::sqlite {
@@ -68,20 +69,19 @@ Result<void> check_owner(const std::string& folder) {
 
 Result<void> make_database_file(const std::string& path) {
   // SQLite gives its other files the mode of this one. It would follow a link, and write whatever is there.
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  if (fd < 0 && (errno == EISDIR || errno == ELOOP)) {
+  const Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (!file.is_open() && (errno == EISDIR || errno == ELOOP)) {
     return fail(Code::config_error,
                 fmt::format("{} is a {}, and the store needs a file of that name. Move it away.", path,
                             errno == EISDIR ? "folder" : "symbolic link"));
   }
-  if (fd < 0) return fail(cannot("open the store", path));
+  if (!file.is_open()) return fail(cannot("open the store", path));
   struct stat there{};
-  const bool is_file = fstat(fd, &there) == 0 && S_ISREG(there.st_mode);
-  if (is_file && (there.st_mode & 077) != 0 && fchmod(fd, 0600) == 0) {
+  const bool is_file = fstat(file.number(), &there) == 0 && S_ISREG(there.st_mode);
+  if (is_file && (there.st_mode & 077) != 0 && fchmod(file.number(), 0600) == 0) {
     for (const char* other : {"-wal", "-shm"})
       fchmodat(AT_FDCWD, (path + other).c_str(), 0600, AT_SYMLINK_NOFOLLOW);
   }
-  close(fd);
   if (!is_file) return fail(Code::config_error, fmt::format("{} is not a regular file. Move it away.", path));
   return {};
 }

@@ -1,4 +1,4 @@
-// lease knows no etcd: it becomes lease-etcd, which is the same program with that store.
+// lease and lease-serve know no etcd: each becomes another one, which is the same program with that store.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "cli/input.h"
 #include "open/etcd.h"
 #include "util/read_file.h"
+#include "util/write_all.h"
 
 namespace leasehold {
 namespace {
@@ -34,25 +35,21 @@ bool give_input_back() {
   const std::string& text = input_read();
   if (text.empty()) return true;
   const int file = ::memfd_create("input", 0);
-  if (file < 0) return false;
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t written = ::write(file, rest.data(), rest.size());
-    if (written <= 0) return false;
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return ::lseek(file, 0, SEEK_SET) == 0 && ::dup2(file, STDIN_FILENO) == STDIN_FILENO;
+  return write_all(file, text) == std::errc() && ::lseek(file, 0, SEEK_SET) == 0 &&
+         ::dup2(file, STDIN_FILENO) == STDIN_FILENO;
 }
 
 }  // namespace
 
 // Nothing was done yet but reading settings and input, so starting over loses nothing.
 Result<std::unique_ptr<Store>> open_etcd(const std::string&, const StorePlace&) {
-  if (!give_input_back()) return fail(Code::unavailable, "Cannot hand standard input on to lease-etcd.");
+  if (!give_input_back())
+    return fail(Code::unavailable, "Cannot hand standard input on to " LEASEHOLD_WITH_ETCD ".");
   return fail(
       Code::config_error,
       fmt::format("Leases in etcd need a program of their own: {}. Install it beside lease; building it "
                   "needs gRPC and -DLEASEHOLD_ETCD=ON.",
-                  become_program_beside("lease-etcd", own_arguments())));
+                  become_program_beside(LEASEHOLD_WITH_ETCD, own_arguments())));
 }
 
 }  // namespace leasehold
