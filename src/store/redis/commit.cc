@@ -20,18 +20,33 @@ constexpr std::size_t kCopiesMax = 4;
 
 }  // namespace
 
+void RedisTransaction::want_protected(Round& round, const LeaseId& id) {
+  const Known<Lease>& known = known_leases_[id.text];
+  if (known.stored && !known.is_protected) want_lease(round, id);
+}
+
+// A path is written with all who hold it. Redis dropped the document of some that nobody recorded as ended
+// yet; no watch of that document tells when somebody does.
+void RedisTransaction::want_path_for_write(Round& round, const std::string& path) {
+  want_path(round, path);
+  for (const Lease& lease : tables_.leases_at({path, false})) {
+    if (lease.path == path) want_protected(round, lease.id);
+  }
+}
+
 // What has to be known to write the changes.
 void RedisTransaction::want_for_write(Round& round) {
   for (const LeaseId& id : changed_leases_) {
     const Known<Lease>& known = known_leases_[id.text];
-    if (known.stored && !known.is_protected) want_lease(round, id);
+    want_protected(round, id);
     if (is_active(known.stored)) {
-      want_path(round, known.stored->path);
+      want_path_for_write(round, known.stored->path);
       // Whether it was its owner's last one.
       if (!known.stored->holder.owner.session_id.empty())
         want_leases_of(round, known.stored->holder.owner, 0);
     }
-    if (const Lease* after = tables_.find_lease(id); is_active(after)) want_path(round, after->path);
+    if (const Lease* after = tables_.find_lease(id); is_active(after))
+      want_path_for_write(round, after->path);
   }
   for (const GroupId& id : changed_tickets_) {
     const Known<Ticket>& known = known_tickets_[id.text];
@@ -66,9 +81,12 @@ bool RedisTransaction::commit() {
                        changed_session_paths_.empty() && events_.empty() && bells_.empty() &&
                        stale_.empty() && trimmed_.empty();
   if (nothing) return true;
-  Round round;
-  want_for_write(round);
-  load(round);
+  // What is found at a path may have to be protected, too.
+  for (Round round;; round = {}) {
+    want_for_write(round);
+    if (round.empty()) break;
+    load(round);
+  }
   respect_intent();
 
   Commands commands(shared_, connection_.scratch);

@@ -170,6 +170,8 @@ class RedisTransaction final
   void want_dropped(Round& round, const std::string& member);
 
   // commit.cc
+  void want_protected(Round& round, const LeaseId& id);
+  void want_path_for_write(Round& round, const std::string& path);
   void want_for_write(Round& round);
   void respect_intent() const;
   bool execute(Commands& commands);

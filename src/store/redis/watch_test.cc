@@ -1,6 +1,8 @@
 // What others do between the reading and the writing of one request.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/proxy.h"
 #include "support/redis_client.h"
 #include "support/redis_server.h"
@@ -110,6 +112,24 @@ TEST_F(RedisWatch, TheOwnerTakesItsLastElsewhere) {
                         return acquire(slow, ann(), "/a");
                       }),
             "limit_exceeded");
+}
+
+// Redis dropped the document of a lease, and two find out that it is over: one records it, the other shares
+// the path.
+TEST_F(RedisWatch, SomebodyRecordsTheEndOfWhatStandsBesideIt) {
+  AcquireRequest request = RedisClient::request(carol(), "/d/a", 20ms);
+  request.mode = Mode::shared;
+  ASSERT_EQ(word_for(other.manager->acquire(request)), "granted");
+  const std::string document = std::string("{") + kWorkspace + "}:lease:file:/d/a";
+  ASSERT_TRUE(eventually([&] { return server.call({"EXISTS", document}) == "0"; }));
+
+  EXPECT_EQ(answer_if([&] { EXPECT_TRUE(other.manager->sweep(true)); },
+                      [](RedisClient& slow) { return acquire(slow, ann(), "/d/a", Mode::shared); }),
+            "granted");
+
+  EXPECT_EQ(acquire(other, bob(), "/d/a"), "busy");
+  const std::vector<Event> events = other.history();
+  EXPECT_EQ(std::ranges::count(events, EventType::expired, &Event::type), 1) << "it ended again";
 }
 
 // A store that was written before directories had an index of their own.
