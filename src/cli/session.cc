@@ -58,7 +58,7 @@ boost::json::object restored_json(const RestoredSession& restored, const std::st
     boost::json::object row = path_json(one.path);
     row["answer"] =
         one.answer ? acquire_json(*one.answer, at)
-                   : boost::json::object{{"status", "failed"}, {"error", error_json(one.answer.error())}};
+                   : boost::json::object{{"decision", "failed"}, {"error", error_json(one.answer.error())}};
     paths.push_back(std::move(row));
   }
   return {{"session_id", session_id}, {"paths", std::move(paths)}, {"invalid", texts(restored.invalid)}};

@@ -153,7 +153,7 @@ Work restore_session(Exchange& exchange) {
           json::object row = path_json(one.path);
           row["answer"] = one.answer
                               ? acquire_json(*one.answer, services.moment())
-                              : json::object{{"status", "failed"}, {"error", error_json(one.answer.error())}};
+                              : json::object{{"decision", "failed"}, {"error", error_json(one.answer.error())}};
           paths.push_back(std::move(row));
         }
         return json_response(

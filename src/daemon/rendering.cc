@@ -23,8 +23,6 @@ void add_retry_after(Response& response, Duration wait) {
 Response render(const AcquireAnswer& answer, const Moment& at, int granted_status) {
   json::object document = acquire_json(answer, at);
   if (const auto* refused = std::get_if<Refused>(&answer.decision)) {
-    document.erase("status");  // A problem has a number there.
-    document["decision"] = "refused";
     Response response = problem({refused->code, refused->message}, std::move(document));
     if (refused->retry_after) add_retry_after(response, *refused->retry_after);
     return response;

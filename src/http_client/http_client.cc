@@ -67,9 +67,8 @@ bool may_pass(Code code) {
   return code == Code::unavailable || code == Code::transaction_conflict || code == Code::outcome_unknown;
 }
 
-// A refusal comes as a problem; as an answer its status is a word, and its message stands with its code.
+// A refusal comes as a problem; in an answer its message stands with its code.
 json::value as_answer(json::object problem) {
-  problem["status"] = "refused";
   problem["error"] = {{"code", text_of(problem, "code")}, {"message", text_of(problem, "detail")}};
   return problem;
 }

@@ -104,7 +104,7 @@ TEST_F(McpServer, GrantsAndSaysWhoHolds) {
   const json::object granted = ann_.call("lease_acquire", R"({"paths":["src/a.ts"],"reason":"rename"})");
 
   ASSERT_EQ(refusal(granted), "");
-  EXPECT_EQ(document(granted).at("status"), "granted");
+  EXPECT_EQ(document(granted).at("decision"), "granted");
   EXPECT_EQ(document(granted).at("leases").at(0).at("path"), "/src/a.ts");
   EXPECT_EQ(std::string(granted.at("content").at(0).at("text").as_string()),
             json::serialize(granted.at("structuredContent")));

@@ -31,7 +31,7 @@ constexpr std::array<Tool, 6> kTools = {{
 "outputSchema": {
   "type": "object",
   "properties": {
-    "status": {"enum": ["granted", "refused"]},
+    "decision": {"enum": ["granted", "refused"]},
     "leases": {"type": "array", "items": {"type": "object"}},
     "blocked": {"type": "array", "items": {"type": "object"}},
     "error": {"type": "object"},

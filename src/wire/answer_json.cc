@@ -33,7 +33,7 @@ array leases_json(std::span<const Lease> leases, const Moment& at) {
 }
 
 void add_refusal(object& object, const Refused& refused, const Moment& at) {
-  object["status"] = "refused";
+  object["decision"] = "refused";
   object["error"] = error_json({refused.code, refused.message});
   object["blocked"] = blocked_json(refused.blocked, at);
   if (refused.more_blocked > 0) object["more_blocked"] = refused.more_blocked;
@@ -172,7 +172,7 @@ object event_json(const Event& event) {
 object acquire_json(const AcquireAnswer& answer, const Moment& at) {
   object result;
   if (const auto* granted = std::get_if<Granted>(&answer.decision)) {
-    result = {{"status", "granted"},
+    result = {{"decision", "granted"},
               {"group_id", granted->group_id.text},
               {"leases", leases_json(granted->leases, at)},
               {"ttl_clamped", granted->ttl_clamped},
@@ -181,7 +181,7 @@ object acquire_json(const AcquireAnswer& answer, const Moment& at) {
   } else if (const auto* refused = std::get_if<Refused>(&answer.decision)) {
     add_refusal(result, *refused, at);
   } else if (const auto* queued = std::get_if<Queued>(&answer.decision)) {
-    result = {{"status", "queued"},
+    result = {{"decision", "queued"},
               {"ticket", queued->ticket.text},
               {"position", queued->position},
               {"blocked", blocked_json(queued->blocked, at)}};

@@ -183,9 +183,9 @@ BoardRow read_row(const json::value& value) {
 }
 
 Decision read_decision(const Reader& reader) {
-  std::string status;
-  reader.get("status", status);
-  if (status == "granted") {
+  std::string word;
+  reader.get("decision", word);
+  if (word == "granted") {
     Granted granted;
     reader.get("group_id", granted.group_id);
     reader.get_all("leases", granted.leases, read_lease);
@@ -194,7 +194,7 @@ Decision read_decision(const Reader& reader) {
     reader.get("waited_ms", granted.waited);
     return granted;
   }
-  if (status == "queued") {
+  if (word == "queued") {
     Queued queued;
     reader.get("ticket", queued.ticket);
     reader.get("position", queued.position);
@@ -205,7 +205,7 @@ Decision read_decision(const Reader& reader) {
     return queued;
   }
   const auto error = read_error(reader);
-  if (status != "refused" || !error) throw wire::Malformed{"status has to be granted, queued or refused."};
+  if (word != "refused" || !error) throw wire::Malformed{"decision has to be granted, queued or refused."};
   Refused refused = {.code = error->code, .message = error->message, .blocked = {}};
   reader.get_all("blocked", refused.blocked, read_blocked);
   reader.get("more_blocked", refused.more_blocked);

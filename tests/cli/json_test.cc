@@ -34,7 +34,7 @@ constexpr const char* kLease =
 
 TEST_F(Json, OfAGrant) {
   EXPECT_EQ(golden(as("ann", {"acquire", "docs/x.md", "--reason", "r", "--json"}).out),
-            std::string(R"({"status":"granted","group_id":"ID","leases":[)") + kLease +
+            std::string(R"({"decision":"granted","group_id":"ID","leases":[)") + kLease +
                 R"(}],"ttl_clamped":false,"replayed":false,"waited_ms":0,"notices":[]})" + "\n");
 }
 
@@ -54,7 +54,7 @@ TEST_F(Json, OfWhatWasDoneWhenTheStoreCannotBeAskedAnyMore) {
 
   const Ran granted = in_redis({"acquire", "docs/y.md"});
   EXPECT_EQ(granted.exit, 0);
-  EXPECT_TRUE(contains(granted.out, R"("status":"granted")")) << granted.out;
+  EXPECT_TRUE(contains(granted.out, R"("decision":"granted")")) << granted.out;
   const Ran released = in_redis({"release", "docs/y.md"});
   EXPECT_EQ(released.exit, 0);
   EXPECT_TRUE(contains(released.out, R"("path":"/docs/y.md")")) << released.out;
@@ -78,7 +78,7 @@ TEST_F(Json, OfARefusal) {
   EXPECT_EQ(ran.exit, 75);
   EXPECT_EQ(ran.err, "");
   const auto document = boost::json::parse(ran.out).as_object();
-  EXPECT_EQ(document.at("status"), "refused");
+  EXPECT_EQ(document.at("decision"), "refused");
   EXPECT_EQ(document.at("error").at("code"), "busy");
   EXPECT_EQ(document.at("error").at("exit_code"), 75);
   EXPECT_EQ(document.at("blocked").at(0).at("agent_id"), "ann");

@@ -43,7 +43,7 @@ TEST_F(Session, TellsInJsonWhatBecameOfEachPath) {
   const auto answer = boost::json::parse(ran.out);
   EXPECT_EQ(answer.at("session_id"), "s1");
   EXPECT_EQ(answer.at("paths").at(0).at("path"), "/docs/x.md");
-  EXPECT_EQ(answer.at("paths").at(0).at("answer").at("status"), "granted");
+  EXPECT_EQ(answer.at("paths").at(0).at("answer").at("decision"), "granted");
   EXPECT_TRUE(answer.at("invalid").as_array().empty());
 }
 

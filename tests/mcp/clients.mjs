@@ -71,7 +71,7 @@ assert.ok(JSON.stringify(tools).length / 4 < 1500);
 assert.deepEqual((await call(ann, 'lease_status', {})).structuredContent.leases, []);
 
 const granted = await call(ann, 'lease_acquire', {paths: ['src/a.ts'], reason: 'rename'});
-assert.equal(granted.structuredContent.status, 'granted');
+assert.equal(granted.structuredContent.decision, 'granted');
 assert.ok(!granted.isError);
 assert.ok(granted.structuredContent.leases.some((one) => one.path === '/tests/a.test.ts'));
 
@@ -100,7 +100,7 @@ for (;;) {
 // A wait that is not ends with the release.
 const next = call(bob, 'lease_acquire', refused.structuredContent.next.arguments);
 await call(ann, 'lease_release', {all: true});
-assert.equal((await next).structuredContent.status, 'granted');
+assert.equal((await next).structuredContent.decision, 'granted');
 
 const gate = await call(ann, 'lease_gate', {paths: ['src/a.ts']});
 assert.equal(gate.structuredContent.code, 'retry_later');

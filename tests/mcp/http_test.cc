@@ -115,9 +115,9 @@ TEST_F(McpHttp, ASessionIsItsPrincipalsAndEndsWithWhatItHas) {
   const std::string ann = begin_session();
   const std::string bob = begin_session();
 
-  EXPECT_EQ(document(ask_legacy(ann, 1, "lease_acquire", R"({"paths":["src/a.ts"]})")).at("status"),
+  EXPECT_EQ(document(ask_legacy(ann, 1, "lease_acquire", R"({"paths":["src/a.ts"]})")).at("decision"),
             "granted");
-  EXPECT_EQ(document(ask_legacy(bob, 1, "lease_acquire", R"({"paths":["src/a.ts"]})")).at("status"),
+  EXPECT_EQ(document(ask_legacy(bob, 1, "lease_acquire", R"({"paths":["src/a.ts"]})")).at("decision"),
             "refused")
       << "two sessions of one client are two owners";
   EXPECT_EQ(ask("DELETE", "/mcp", "", ann).status, 204);
@@ -174,7 +174,7 @@ TEST_F(McpHttp, ACancelledCallLeavesNothing) {
   ASSERT_EQ(as("bob", {"release", "src/a.ts"}).exit, 0);
 
   // One whose answer and cancellation crossed.
-  EXPECT_EQ(document(ask_legacy(ann, 5, "lease_acquire", R"({"paths":["src/a.ts"]})")).at("status"),
+  EXPECT_EQ(document(ask_legacy(ann, 5, "lease_acquire", R"({"paths":["src/a.ts"]})")).at("decision"),
             "granted");
   EXPECT_EQ(send(ann, cancel).status, 202);
   EXPECT_FALSE(is_held("src/a.ts"));
@@ -327,7 +327,7 @@ TEST_F(McpHttp, PathsOfAnotherCopyAreTextBelowItsRoot) {
   EXPECT_EQ(acquire("src/*.ts", there).at("error").at("code"), "invalid_path");
   EXPECT_EQ(acquire("/src/c.ts", "/mcp?agent_id=ann&workspace=w").at("error").at("code"), "invalid_path")
       << "nobody can tell whether this is a key";
-  EXPECT_EQ(acquire("/src/a.ts", "/mcp?agent_id=ann&workspace=w").at("status"), "granted")
+  EXPECT_EQ(acquire("/src/a.ts", "/mcp?agent_id=ann&workspace=w").at("decision"), "granted")
       << "it is the name of what is held";
   EXPECT_EQ(acquire(root() + "/src/a.ts", "/mcp?agent_id=ann").at("leases").at(0).at("path"), "/src/a.ts");
 }

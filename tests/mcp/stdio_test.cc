@@ -25,7 +25,7 @@ TEST_F(McpStdio, StartingMakesNothing) {
 TEST_F(McpStdio, TheEndOfItsInputReleasesAndEndsIt) {
   const auto ann = server("ann");
   ann->greet();
-  EXPECT_EQ(ann->call(1, "lease_acquire", R"({"paths":["src/a.ts"]})").at("status"), "granted");
+  EXPECT_EQ(ann->call(1, "lease_acquire", R"({"paths":["src/a.ts"]})").at("decision"), "granted");
   EXPECT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
   EXPECT_TRUE(is_held("src/a.ts"));
 
@@ -80,7 +80,7 @@ TEST_F(McpStdio, OthersAreServedWhileACallWaits) {
 
   ann->ask(1, "lease_acquire", R"({"paths":["src/a.ts"],"wait_seconds":600})");
   EXPECT_TRUE(eventually([&] { return waits("ann"); }));
-  EXPECT_EQ(ann->call(2, "lease_acquire", R"({"paths":["docs/x.md"]})").at("status"), "granted");
+  EXPECT_EQ(ann->call(2, "lease_acquire", R"({"paths":["docs/x.md"]})").at("decision"), "granted");
   EXPECT_EQ(as("bob", {"release", "src/a.ts"}).exit, 0);
 
   EXPECT_EQ(ann->hear().at("id"), 1);
@@ -145,10 +145,10 @@ TEST_F(McpStdio, TwoServersThatNobodyNamedAreTwoOwners) {
   one.greet("some-editor");
   other.greet("some-editor");
 
-  EXPECT_EQ(one.call(1, "lease_acquire", R"({"paths":["src/a.ts"]})").at("status"), "granted");
+  EXPECT_EQ(one.call(1, "lease_acquire", R"({"paths":["src/a.ts"]})").at("decision"), "granted");
   const auto refused = other.call(1, "lease_acquire", R"({"paths":["src/a.ts"]})");
 
-  EXPECT_EQ(refused.at("status"), "refused");
+  EXPECT_EQ(refused.at("decision"), "refused");
   EXPECT_EQ(refused.at("blocked").at(0).at("agent_id"), "some-editor");
 }
 
