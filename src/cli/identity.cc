@@ -19,7 +19,7 @@ std::optional<std::string> first_of(const std::optional<std::string>& flag, cons
 
 // An agent that another started inherits variables that tell the other's session: so what is noted of the
 // agent right around counts more than those of another.
-std::optional<Owner> agent_around(const Variables& variables, const Noted& noted) {
+std::optional<Owner> owner_around(const Variables& variables, const Noted& noted) {
   const auto shown = host_agent(variables);
   const auto known = noted ? noted() : std::nullopt;
   // The terminals of an editor are its user's as well; its agent's show themselves.
@@ -40,7 +40,7 @@ Identity identify(const IdentityFlags& flags, const Variables& variables, const 
   const auto session = first_of(flags.session_id, variables("LEASE_SESSION"));
   identity.said = {agent.value_or(""), session.value_or("")};
   std::optional<Owner> around;
-  if (!agent || !session) around = agent_around(variables, noted);
+  if (!agent || !session) around = owner_around(variables, noted);
   identity.owner.session_id = session.value_or(around ? around->session_id : "");
   if (agent) {
     identity.owner.agent_id = *agent;

@@ -1,20 +1,17 @@
 #include "hook/noted_session.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
+#include <tuple>
 
 #include "env/caller_process.h"
 #include "hook/seen_files.h"
-#include "util/descriptor.h"
 #include "util/path_text.h"
 #include "util/read_file.h"
+#include "util/replace_file.h"
 #include "util/stable_hash.h"
-#include "util/write_all.h"
 
 namespace leasehold {
 namespace {
@@ -55,12 +52,7 @@ void note_session(const std::string& folder, const Process& agent, const Owner& 
   if (read_note(file) == owner) return;
   ::mkdir(std::string(parent_of(folder)).c_str(), 0700);
   ::mkdir(folder.c_str(), 0700);
-  // Nobody reads half of it.
-  const std::string next = fmt::format("{}.{}", file, ::getpid());
-  const Descriptor note(::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!note.is_open()) return;
-  const bool is_whole = write_all(note.number(), text_of(owner)) == std::errc();
-  if (!is_whole || ::rename(next.c_str(), file.c_str()) != 0) ::unlink(next.c_str());
+  std::ignore = replace_file(file, text_of(owner), Outlives::process);
 }
 
 void forget_session(const std::string& folder, const Process& agent, const Owner& owner) {

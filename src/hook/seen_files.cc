@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <charconv>
 #include <ctime>
+#include <tuple>
 
 #include "util/descriptor.h"
 #include "util/path_text.h"
 #include "util/read_file.h"
+#include "util/replace_file.h"
 #include "util/stable_hash.h"
 #include "util/write_all.h"
 
@@ -260,11 +262,7 @@ void SeenFiles::write_anew() const {
   if (is_untold_) text += line_of(kUntold, {}, {file_clock_now()});
   // Too many files for this: it begins anew.
   if (text.size() > kBytesMax / 2) text.clear();
-  const std::string next = fmt::format("{}.{}", file_, ::getpid());
-  const Descriptor file(::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file.is_open()) return;
-  const bool is_whole = write_all(file.number(), text) == std::errc();
-  if (!is_whole || ::rename(next.c_str(), file_.c_str()) != 0) ::unlink(next.c_str());
+  std::ignore = replace_file(file_, text, Outlives::process);
 }
 
 void SeenFiles::forget() const {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -16,6 +17,7 @@ class ReplaceFile : public testing::Test {
   ~ReplaceFile() override { std::filesystem::remove_all(folder_); }
 
   std::string file() const { return folder_ + "/file"; }
+  std::string beside() const { return file() + "." + std::to_string(::getpid()); }
 
   std::string folder_ = testing::TempDir() + "leasehold-replace-XXXXXX";
 };
@@ -28,7 +30,14 @@ TEST_F(ReplaceFile, LeavesOneFileOfItsOwnersAlone) {
   struct stat status{};
   ASSERT_EQ(::stat(file().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600U);
-  EXPECT_FALSE(std::filesystem::exists(file() + ".new"));
+  EXPECT_FALSE(std::filesystem::exists(beside()));
+}
+
+TEST_F(ReplaceFile, LeavesNothingBehindWhereItCannot) {
+  std::filesystem::create_directory(file());
+
+  EXPECT_EQ(replace_file(file(), "x", Outlives::process).error(), std::errc::is_a_directory);
+  EXPECT_FALSE(std::filesystem::exists(beside()));
 }
 
 TEST_F(ReplaceFile, SaysWhyItCannot) {
@@ -37,7 +46,7 @@ TEST_F(ReplaceFile, SaysWhyItCannot) {
 
 // The name beside it may be somebody's trap.
 TEST_F(ReplaceFile, FollowsNoLink) {
-  std::filesystem::create_symlink(folder_ + "/elsewhere", file() + ".new");
+  std::filesystem::create_symlink(folder_ + "/elsewhere", beside());
 
   EXPECT_FALSE(replace_file(file(), "x"));
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/elsewhere"));
