@@ -36,7 +36,7 @@ Result<void> bind(const Principal& principal, Caller& caller) {
   std::string& agent = caller.holder.owner.agent_id;
   if (agent.empty()) agent = principal.agent_id;
   if (agent.empty()) return fail(Code::invalid_argument, "agent_id is missing: the name of who asks.");
-  if (principal.agent_id.empty() || principal.role == Role::op) return {};
+  if (!principal.is_one_agents()) return {};
   if (agent != principal.agent_id) {
     return fail(
         Code::not_owner,
@@ -51,8 +51,7 @@ Result<void> bind(const Principal& principal, Caller& caller) {
 
 Result<void> bind(const Exchange& exchange, Caller& caller) {
   const Principal& principal = exchange.request.principal;
-  const bool is_one_agents = !principal.agent_id.empty() && principal.role != Role::op;
-  if (is_one_agents && exchange.request.header("lease-agent") == "guessed")
+  if (principal.is_one_agents() && exchange.request.header("lease-agent") == "guessed")
     caller.holder.owner.agent_id = principal.agent_id;
   return bind(principal, caller);
 }

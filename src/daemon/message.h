@@ -26,6 +26,8 @@ struct Principal {
   bool is_local = false;  // A process of this machine, seen by the kernel: what it says of processes counts.
   std::string name;       // For logs: "uid 1000", "token ci".
   std::optional<WallTime> until = {};  // When its credential is over; none: never.
+
+  bool is_one_agents() const { return !agent_id.empty() && role != Role::op; }
 };
 
 struct Request {
