@@ -4,6 +4,7 @@
 
 #include <boost/json/array.hpp>
 #include <cstdlib>
+#include <ranges>
 #include <string_view>
 
 #include "cli/answers.h"
@@ -73,7 +74,12 @@ int refuse(const Call& call, const std::vector<Trespass>& found, bool is_merge) 
 }
 
 Committer committer(Call& call, const OpenWorkspace& workspace) {
-  return {.caller = call.caller(), .agent = host_agent(own_variable), .process = workspace.caller_process()};
+  Committer who = {
+      .caller = call.caller(), .agent = host_agent(own_variable), .process = workspace.caller_process()};
+  const char* const ids = own_variable("LEASE_IDS");
+  for (const auto id : std::views::split(std::string_view(ids == nullptr ? "" : ids), ' '))
+    who.kept.push_back({std::string(id.begin(), id.end())});
+  return who;
 }
 
 // By the same setting as a write of an agent.

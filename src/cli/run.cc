@@ -58,8 +58,7 @@ class LostFlag {
 };
 
 // Looks once in a while whether one of the leases is over: somebody took it away, or another process of its
-// owner gave it back. The keeper would learn of it by its
-// next renewal, which may be minutes off.
+// owner gave it back. The keeper would learn of it by its next renewal, which may be minutes off.
 class EndWatch {
  public:
   EndWatch(std::shared_ptr<Client> client, const std::vector<Lease>& leases, LostFlag& lost)
@@ -315,6 +314,9 @@ Result<int> run(Call& call) {
   if (!answered) return fail(answered.error());
   const auto* granted = std::get_if<Granted>(&answered->decision);
   if (granted == nullptr) return answer(call, *request, *answered);
+  // A server may know the caller by another name than its guess: that of its credential.
+  const auto brought = std::ranges::find(granted->leases, granted->group_id, &Lease::group_id);
+  if (brought != granted->leases.end()) holder.owner = brought->holder.owner;
   tell(call.out(), answered->notices);
   note_granted(**workspace, granted->leases);
   const EndWatch watch((*workspace)->client(), granted->leases, lost);

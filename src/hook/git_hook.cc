@@ -117,9 +117,14 @@ Result<std::vector<Trespass>> before_commit(OpenWorkspace& workspace, const Comm
 }
 
 Result<GivenBack> after_commit(OpenWorkspace& workspace, const Committer& who) {
-  const auto files = files_named({"git", "diff-tree", "--no-commit-id", "--raw", "--no-renames", "-r",
-                                  "--root", "-m", "--first-parent", "-z", "HEAD"});
+  auto files = files_named({"git", "diff-tree", "--no-commit-id", "--raw", "--no-renames", "-r", "--root",
+                            "-m", "--first-parent", "-z", "HEAD"});
   if (!files) return fail(files.error());
+  for (const LeaseId& id : who.kept) {
+    const auto lease = workspace.client()->lease(id);
+    if (lease && lease->status == Status::active)
+      std::erase_if(*files, [&](const NamedFile& file) { return file.key == lease->path; });
+  }
   GivenBack released;
   const auto done = in_parts(*files, [&](auto, const std::vector<std::string>& keys) -> Result<void> {
     const auto all = callers(workspace, who, keys);

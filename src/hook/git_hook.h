@@ -22,6 +22,7 @@ struct Committer {
   Caller caller;                   // By flags and the environment.
   std::optional<HostAgent> agent;  // Around us.
   std::optional<Process> process;  // Of the nearest agent, which may be another one's child.
+  std::vector<LeaseId> kept = {};  // What a lease run around us gives back itself, and needs until then.
 
   // Also what any agent of the agent's session has, and what hooks took for its process: not every agent
   // tells its shell which session it is.
@@ -37,7 +38,7 @@ struct GivenBack {
   std::vector<Notice> notices;  // What the committer is to be told besides.
 };
 
-// Gives back the committer's leases on the files of the commit that was just made.
+// Gives back the committer's leases on the files of the commit that was just made, but for those it keeps.
 Result<GivenBack> after_commit(OpenWorkspace& workspace, const Committer& who);
 
 }  // namespace leasehold

@@ -190,6 +190,25 @@ TEST_F(GitHookTest, ACommitGivesItsFilesBack) {
   EXPECT_EQ((*left)[1].path, "/new");
 }
 
+TEST_F(GitHookTest, ACommitLeavesToALeaseRunWhatItHas) {
+  acquire("ann", "a");
+  acquire("ann", "dir/b c");
+  write("a", "2");
+  write("dir/b c", "2");
+  git({"add", "."});
+  git({"commit", "-q", "-m", "second"});
+  Committer ann = who("ann");
+  ann.kept = {workspace->client()->leases()->front().id, {"of another time"}};
+
+  const auto released = after_commit(*workspace, ann);
+
+  ASSERT_TRUE(released) << released.error().message;
+  EXPECT_EQ(released->count, 1U);
+  const auto left = workspace->client()->leases();
+  ASSERT_EQ(left->size(), 1U);
+  EXPECT_EQ(left->front().id, ann.kept.front());
+}
+
 TEST_F(GitHookTest, ACommitPassesOnWhatItsMakerIsToBeTold) {
   acquire("ann", "a");
   acquire("bob", "dir/b c");

@@ -28,11 +28,13 @@ bool are_fencing_tokens(std::string_view text) {
   return equals != std::string_view::npos && is_number(text.substr(equals + 1));
 }
 
-// Without what may follow: parameters, a last slash.
-std::string_view server_of(std::string_view url) {
-  url = url.substr(0, url.find('?'));
-  if (url.ends_with('/')) url.remove_suffix(1);
-  return url;
+// Parameters count, too: they may say whose word to take for the server's name.
+bool is_same_server(std::string_view said, std::string_view url) {
+  const auto without_slash = [](std::string_view text) {
+    if (text.ends_with('/')) text.remove_suffix(1);
+    return text;
+  };
+  return without_slash(said) == without_slash(url);
 }
 
 }  // namespace
@@ -47,12 +49,11 @@ Result<std::string> credential_for(const Variables& environment, std::string_vie
   std::string token = credential(environment);
   // A socket lets in by user.
   if (token.empty() || url.starts_with("http+unix:")) return "";
-  const std::string_view server = server_of(url);
-  if (server_of(value_of(environment, "LEASE_TOKEN_FOR")) == server) return token;
+  if (is_same_server(value_of(environment, "LEASE_TOKEN_FOR"), url)) return token;
   return fail(Code::config_error,
               fmt::format("{} names the server {}, which is not told LEASE_TOKEN unless you say so, not the "
                           "project. If you trust it: export LEASE_TOKEN_FOR={}",
-                          in_sentence(project_file), in_quotes(server), shell_word(server)));
+                          in_sentence(project_file), in_quotes(url), shell_word(url)));
 }
 
 std::string named_token_file(const Variables& environment) {

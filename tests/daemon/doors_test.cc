@@ -115,6 +115,12 @@ TEST_F(Doors, AProjectDoesNotDecideWhoGetsTheToken) {
   EXPECT_EQ(with({ann, "LEASE_TOKEN_FOR=" + server + "/"}, {"acquire", "port:1"}).exit, 0);
   EXPECT_EQ(with({ann, "LEASE_STORE=" + server}, {"acquire", "port:1"}).exit, 0);
   EXPECT_EQ(with({}, {"acquire", "port:1"}).exit, 77) << "it is asked without";
+
+  // Whom to take for that server is not the project's to say, either.
+  std::ofstream(root() + "/.leasehold.toml") << "store = \"" << server << "?server_name=other\"\n";
+  const Ran other = with({ann, "LEASE_TOKEN_FOR=" + server}, {"acquire", "port:1"});
+  EXPECT_EQ(other.exit, 78) << other.err;
+  EXPECT_TRUE(contains(other.err, server + "?server_name=other")) << other.err;
 }
 
 TEST_F(Doors, WhatRunsUnderALeaseHasItsFencingTokenAndStillComesIn) {
@@ -332,6 +338,13 @@ TEST_F(Doors, WhoNamesNoAgentActsAsThatOfTheToken) {
   EXPECT_TRUE(contains(other.err, "LEASE_AGENT=ann")) << other.err;
   EXPECT_EQ(run(any, {}, {"acquire", "src/b.ts"}).exit, 0);
   EXPECT_TRUE(contains(run(any, {}, {"ls"}).out, "tom@"));
+
+  const Ran under =
+      run(ann, {},
+          {"run", "src/a.ts", "--", "sh", "-c",
+           LEASE_BINARY " check src/a.ts --token \"$LEASE_TOKEN\" && " LEASE_BINARY " acquire docs/x.md"});
+  EXPECT_EQ(under.exit, 0) << under.err;
+  EXPECT_FALSE(contains(run(ann, {}, {"ls"}).out, "docs/x.md")) << "it is of a session that is over";
 }
 
 TEST_F(Doors, ARevokedTokenIsOutAfterSighup) {
