@@ -129,7 +129,8 @@ class OpenWorkspace {
 };
 
 // What a gate does with a write that could not be checked, because opening failed or the store did: the
-// place's setting gate_fail_open. False also when that cannot be told: then nobody writes unchecked.
+// place's setting gate_fail_open, or that of the environment and the user where the place's cannot be read.
+// False also when that cannot be told: then nobody writes unchecked.
 bool lets_unchecked_writes_pass(const OpenOptions& options);
 
 // Every setting as far as it can be told without asking the store: which store that is, among others. Errors:

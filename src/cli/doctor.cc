@@ -242,9 +242,9 @@ std::optional<Finding> commits(const Workspace& workspace) {
   if (!has_unused_git_hooks(*git))
     return Finding{"git", Health::good, "commits are not looked at (lease init --git-hooks)"};
   return Finding{"git", Health::odd,
-                 fmt::format("our hooks are in {}, but git runs those in {} (core.hooksPath): run lease init "
-                             "--git-hooks again",
-                             in_sentence(git->usual_folder), in_sentence(git->hooks_folder))};
+                 fmt::format("our hooks are in {}, but git runs those in {} (core.hooksPath). {}",
+                             in_sentence(git->usual_folder), in_sentence(git->hooks_folder),
+                             git->is_shared ? kSharedHooksAdvice : "Run lease init --git-hooks again")};
 }
 
 // What lease init set up. Who only set up a part of it must not believe in the rest.

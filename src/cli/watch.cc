@@ -32,9 +32,11 @@ bool nobody_reads() {
 // What is on a board, but for how long it has been there.
 std::string gist(const Board& board) {
   std::string text;
+  const auto count = [](const std::optional<Time>& at) { return at ? at->time_since_epoch().count() : 0; };
   for (const auto& [lease, verdict, live] : board.rows) {
-    text += fmt::format("{} {} {} {} {} {} {}\n", lease.id.text, word(lease.status), word(lease.mode),
-                        lease.token.value, lease.renewal_count, word(verdict.liveness), live);
+    text += fmt::format("{} {} {} {} {} {} {} {} {}\n", lease.id.text, word(lease.status), word(lease.mode),
+                        lease.token.value, lease.renewal_count, count(lease.recalled_at),
+                        count(lease.idle_at), word(verdict.liveness), live);
   }
   return text;
 }

@@ -42,21 +42,27 @@ bool may_write(HookMoment moment) {
   return moment == HookMoment::before_write || moment == HookMoment::before_command;
 }
 
+// A mistake in a file of settings is told as "FILE:LINE: ...". Nothing: it is none.
+std::optional<std::string> mistaken_file(const Error& error) {
+  if (error.code != Code::config_error || !error.message.starts_with('/')) return std::nullopt;
+  const std::string& text = error.message;
+  for (std::size_t at = text.find(':'); at != std::string::npos; at = text.find(':', at + 1)) {
+    const std::size_t end = text.find_first_not_of("0123456789", at + 1);
+    if (end != std::string::npos && end > at + 1 && text[end] == ':') return text.substr(0, at);
+  }
+  return std::nullopt;
+}
+
 std::string not_checked(const Error& why) {
   constexpr std::size_t kShown = 250;
   // Who cannot read a file of settings reads nothing else in it.
-  std::string_view help = "(To let such writes through: gate_fail_open = true in .leasehold.toml.)";
-  if (why.code == Code::config_error) {
-    help = why.message.starts_with('/') ? "Mend that line first: writes of that file go through."
-                                        : "Mend that first.";
+  std::string_view help = "To let such writes through: gate_fail_open = true in .leasehold.toml.";
+  if (mistaken_file(why)) {
+    help = "Mend that line first: writes of that file go through.";
+  } else if (why.code == Code::config_error) {
+    help = "Mend that first.";
   }
-  return fmt::format("Not checked, so not written: {}{} {}", shortened(why.message, kShown),
-                     why.message.ends_with('.') ? "" : ".", help);
-}
-
-// A mistake in a file of settings is told as "FILE:LINE: ...".
-bool is_in(const Error& error, const std::string& file) {
-  return error.code == Code::config_error && error.message.starts_with(file + ':');
+  return fmt::format("Not checked, so not written: {} ({})", shortened(why.message, kShown), help);
 }
 
 constexpr std::size_t kRootShown = 40;
@@ -445,10 +451,11 @@ HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& se
 
 // Whoever mends the file that is wrong, and writes nothing else, has nobody to ask.
 bool HookCall::mends(const Error& error) const {
-  if (!event_ || error.code != Code::config_error) return false;
+  const auto file = mistaken_file(error);
+  if (!event_ || !file) return false;
   const std::vector<shell::Write> all = writes();
   return !all.empty() && std::ranges::all_of(all, [&](const shell::Write& write) {
-    return !write.subtree && is_in(error, resolved(shell::simplified(write.path)));
+    return !write.subtree && resolved(shell::simplified(write.path)) == *file;
   });
 }
 
@@ -456,9 +463,7 @@ HookAnswer HookCall::unchecked(const Error& error, const std::string& place) con
   const bool is_write = !event_ || may_write(event_->moment);
   const auto& tree = tree_of(place);
   const OpenOptions options = open_options(place);
-  // Settings that cannot be read leave those of the environment and the user.
-  const bool passes = (tree && lets_unchecked_writes_pass(options, *tree)) ||
-                      (error.code == Code::config_error && lets_unchecked_writes_pass(options, Workspace{}));
+  const bool passes = lets_unchecked_writes_pass(options, tree ? *tree : Workspace{});
   if (!is_write || passes || mends(error)) return {.problem = error.message};
   HookAnswer answer = denial(host_, event_ ? event_->event_name : "PreToolUse", not_checked(error));
   answer.problem = error.message;

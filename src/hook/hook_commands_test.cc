@@ -57,7 +57,7 @@ TEST_F(HookTest, ADenialNamesAllThatIsInTheWayAndWhatWaitsForIt) {
   const TempFolder elsewhere;
   agent.root = elsewhere.path();
   denied = call(report_of_write(agent, root() + "/a")).output;
-  EXPECT_TRUE(mentions(denied, "lease acquire " + root() + "/a --wait 5m")) << denied;
+  EXPECT_TRUE(mentions(denied, "lease acquire -C " + root() + " file:/a --wait 5m")) << denied;
 }
 
 TEST_F(HookTest, ACommandThatIsRefusedInOneTreeTakesNothingInAnother) {

@@ -161,6 +161,28 @@ TEST_F(HookTest, AMistakeInTheSettingsCanBeMended) {
   }
 }
 
+TEST_F(HookTest, AProjectThatCanBeReadHasTheLastWordOnWhatCannotBeChecked) {
+  write(".leasehold.toml", "store = \"http://127.0.0.1:9\"\ngate_fail_open = false\n");
+  write("user/leasehold/config.toml", "gate_fail_open = true\n");
+  const std::string user = folder.path() + "/user";
+  const Variables variables = [&](const char* name) -> const char* {
+    if (std::string_view(name) == "XDG_CONFIG_HOME") return user.c_str();
+    return std::string_view(name) == "LEASE_TOKEN" ? "secret" : nullptr;
+  };
+  const auto denial_of = [&](const std::string& file) {
+    const std::string report = report_of_write(
+        {.host = HookHost::claude_code, .session = "s1", .root = root(), .subagent = {}}, root() + file);
+    return HookCall(HookHost::claude_code, report, root(), variables).answer().output;
+  };
+
+  const std::string denial = denial_of("/a");
+  EXPECT_TRUE(mentions(denial, "export LEASE_TOKEN_FOR=http://127.0.0.1:9 (Mend that first.)")) << denial;
+  EXPECT_TRUE(mentions(denial_of("/.leasehold.toml"), "Mend that first")) << "no line of it is wrong";
+
+  write(".leasehold.toml", "store = \"http://127.0.0.1:9\"\n");
+  EXPECT_EQ(denial_of("/a"), "");
+}
+
 // Every event of every host that cannot be denied, without the session that it should name.
 TEST_F(HookTest, WhatCannotBeDeniedIsAnsweredBySilence) {
   const std::pair<HookHost, std::string> reports[] = {

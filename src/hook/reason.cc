@@ -124,7 +124,12 @@ std::string what_stands(const GateAnswer& answer, const Denied& denied, const Ow
 
 // A path as a command takes it.
 std::string in_command(const std::string& key, const std::string& tree) {
-  return shell_word(tree.empty() ? key.substr(1) : tree + key);
+  return shell_word(tree.empty() ? key.substr(1) : "file:" + key);
+}
+
+// What leads a command to a tree elsewhere.
+std::string in_tree(const std::string& tree) {
+  return tree.starts_with('/') ? " -C " + shell_word(tree) : "";
 }
 
 bool is_subagent(const Owner& owner) { return owner.agent_id.contains('/'); }
@@ -140,7 +145,7 @@ std::string other_way(const Denied& denied, const Owner& self, const std::string
                        shortened(in_sentence(holder.agent_id.substr(holder.agent_id.find('/') + 1)), 40));
   }
   if (is_own_session && is_subagent(self) && !is_subagent(holder)) {
-    return fmt::format(" Your main agent can give it up: lease release {}",
+    return fmt::format(" Your main agent can give it up: lease release{} {}", in_tree(tree),
                        in_command(denied.blocked.front().path, tree));
   }
   if (is_subagent(self) || is_own_session) return "";
@@ -149,7 +154,7 @@ std::string other_way(const Denied& denied, const Owner& self, const std::string
   // Free by now: then it is the command that gets it.
   for (const Contention& one : denied.contentions)
     if (denied.blocked.empty()) paths += " " + in_command(one.path, tree);
-  std::string command = fmt::format(" Or wait in line: lease acquire{} --wait 5m", paths);
+  std::string command = fmt::format(" Or wait in line: lease acquire{}{} --wait 5m", in_tree(tree), paths);
   return command.size() <= room ? command : " Or wait in line: lease acquire PATH --wait 5m";
 }
 

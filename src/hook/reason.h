@@ -10,8 +10,8 @@ namespace leasehold {
 inline constexpr std::size_t kReasonMost = 390;  // Hosts may cut what is longer, and models read no further.
 
 // Why a write was denied, for a model that reads it and acts on it: who, since when, until when, when to try
-// again, what to do instead. At most `most` bytes. `self` is who reads it; `tree` is what stands before a key
-// in a command of its: nothing at the top of the tree, else "file:", or the root of a tree elsewhere.
+// again, what to do instead. At most `most` bytes. `self` is who reads it, and works in the tree at its top
+// (`tree` is empty), anywhere else in it ("file:"), or in none or another one (the root of this one).
 std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self,
                          const std::string& tree, std::size_t most = kReasonMost);
 

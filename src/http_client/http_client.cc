@@ -99,12 +99,10 @@ class RemoteClient final : public HttpClient {
   }
 
   Result<AcquireAnswer> acquire_and_wait(const AcquireRequest& request, int cancelled) override {
-    Query until;
-    until.add("until", "queued");
-    auto answer = granting("/v1/leases", until, request_json(request));
+    auto answer = queue(request);
     const auto* queued = answer ? std::get_if<Queued>(&answer->decision) : nullptr;
     if (queued == nullptr) return answer;
-    return wait_for(request.caller, std::move(*answer), cancelled);
+    return wait_for(request, std::move(*answer), cancelled);
   }
 
   Result<AcquireAnswer> poll(const Caller& caller, const GroupId& ticket) override {
@@ -406,8 +404,16 @@ class RemoteClient final : public HttpClient {
     return answer_of(reply);
   }
 
-  Result<AcquireAnswer> wait_for(const Caller& caller, AcquireAnswer first, int cancelled) {
-    const GroupId ticket = std::get<Queued>(first.decision).ticket;
+  // A place in the queue is an answer.
+  Result<AcquireAnswer> queue(const AcquireRequest& request) {
+    Query until;
+    until.add("until", "queued");
+    return granting("/v1/leases", until, request_json(request));
+  }
+
+  Result<AcquireAnswer> wait_for(AcquireRequest request, AcquireAnswer first, int cancelled) {
+    const Caller& caller = request.caller;
+    GroupId ticket;
     const SteadyTime began = std::chrono::steady_clock::now();
     Result<AcquireAnswer> answer = std::move(first);
     std::vector<Notice> told;  // By any of the answers on the way.
@@ -418,7 +424,14 @@ class RemoteClient final : public HttpClient {
         std::ranges::move(answer->notices, std::back_inserter(told));
         const auto* queued = std::get_if<Queued>(&answer->decision);
         if (queued == nullptr) return AcquireAnswer{std::move(answer->decision), std::move(told)};
+        ticket = queued->ticket;
         patience = std::chrono::steady_clock::now() + (queued->wait_until - queued->at);
+      } else if (const auto left = std::chrono::floor<Duration>(patience - std::chrono::steady_clock::now());
+                 answer.error().code == Code::not_found && left > Duration::zero()) {
+        // The store lost its data: who waited before that wants it still, for the rest of its time.
+        request.wait = left;
+        answer = queue(request);
+        continue;
       } else if (!may_pass(answer.error().code) || std::chrono::steady_clock::now() >= patience) {
         return answer;
       } else {

@@ -152,10 +152,8 @@ std::unexpected<Error> shared_hooks(const GitPlace& place) {
       Code::config_error,
       fmt::format(
           "core.hooksPath leads out of this repository, to {}, which others may use as well; so nothing "
-          "was changed there. Add this line to its pre-commit: lease git-hook pre-commit || exit $? and the "
-          "same, "
-          "with its own name, to its pre-merge-commit.",
-          in_quotes(place.hooks_folder)));
+          "was changed there. {}",
+          in_quotes(place.hooks_folder), kSharedHooksAdvice));
 }
 
 }  // namespace

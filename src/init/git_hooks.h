@@ -40,6 +40,12 @@ struct GitPlace {
   bool needs_mode = true;  // A hook that cannot be run is no hook. (husky runs what it finds.)
 };
 
+// What its user can do where a folder is shared: it is not ours to change.
+inline constexpr std::string_view kSharedHooksAdvice =
+    "Add this line to its pre-commit: lease git-hook pre-commit || exit $? and the same, with its own name, "
+    "to "
+    "its pre-merge-commit.";
+
 // Asks git. Errors: unavailable (there is no git, or no repository).
 Result<GitPlace> find_git_place(const std::string& root, const std::optional<std::string>& common_dir);
 

@@ -277,12 +277,13 @@ std::shared_ptr<Client> served(const std::string& url, const Opened& opened) {
 }  // namespace
 
 bool lets_unchecked_writes_pass(const OpenOptions& options) {
-  const auto workspace = find_workspace(options.place);
-  return workspace && lets_unchecked_writes_pass(options, *workspace);
+  return lets_unchecked_writes_pass(options, find_workspace(options.place).value_or(Workspace{}));
 }
 
 bool lets_unchecked_writes_pass(const OpenOptions& options, const Workspace& workspace) {
-  const auto configuration = read_configuration(options, workspace);
+  auto configuration = read_configuration(options, workspace);
+  // A project whose settings cannot be read leaves those of the environment and the user.
+  if (!configuration) configuration = read_configuration(options, Workspace{});
   return configuration && (*configuration)->policy_without_store().gate_fail_open;
 }
 

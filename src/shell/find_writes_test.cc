@@ -110,9 +110,9 @@ TEST(FindWrites, SubmodulesAreWhereTheirListHasThem) {
     return find_writes("git submodule update --init", {.folder = "/w/d", .home = "", .files = files}).files;
   };
   EXPECT_EQ(
-      asked("[submodule]\n\tpath = lib/one\n\turl = path\n[submodule]\npath=two\n"),
+      asked("[submodule \"one\"]\n\tpath = lib/one\n\turl = path\n[submodule \"2\"]\npath=two\n"),
       (std::vector<Write>{{.path = "/w/lib/one", .subtree = true}, {.path = "/w/two", .subtree = true}}));
-  EXPECT_EQ(asked("[submodule]\n\tpath = \"with space\"\n"),
+  EXPECT_EQ(asked("[submodule \"one\"]\n\tpath = \"with space\"\n"),
             (std::vector<Write>{{.path = "/w", .subtree = true}}));
 }
 

@@ -413,10 +413,12 @@ class Git {
       const std::string list = join(top, ".gitmodules");
       if (!call_.follower.files().exists(list)) continue;
       const auto text = call_.follower.files().text(list);
-      // It has quotes of its own.
-      if (!text || text->find_first_of("\"\\") != std::string::npos) return note_tree();
-      for (const std::string& path : values_in(*text, "path"))
+      if (!text) return note_tree();
+      for (const std::string& path : values_in(*text, "path")) {
+        // It has quotes and comments of its own.
+        if (path.find_first_of("\"\\#;") != std::string::npos) return note_tree();
         call_.follower.note_write({placed(top, path), true, ""});
+      }
     }
   }
 

@@ -242,6 +242,10 @@ TEST_F(Commands, WatchShowsTheBoardAsItChanges) {
   ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
 
   EXPECT_TRUE(eventually([&] { return contains(watch.out(), "/docs/x.md"); }));
+
+  ASSERT_EQ(as("bob", {"force-release", "docs/x.md", "--recall", "1m", "--reason", "x"}).exit, 0);
+
+  EXPECT_TRUE(eventually([&] { return contains(watch.out(), "asked back"); })) << watch.out();
 }
 
 TEST_F(Commands, WatchPrintsAsManyBoardsAsAskedForAndNoneTwice) {
