@@ -329,6 +329,10 @@ Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, 
 void take_back(Transaction& transaction, const Context& context, const AcquireRequest& request,
                const GroupId& group) {
   Ledger ledger(transaction, context);
+  if (const std::optional<Ticket> ticket = transaction.ticket(group)) {
+    if (ticket->status == Status::pending) ledger.fail(*ticket, EndCause::cancelled);
+    if (ticket->status == Status::active) take_back(ledger, *ticket);
+  }
   for (const WantedPath& wanted : request.paths) {
     for (const Lease& lease : transaction.leases_at({wanted.path, false})) {
       if (lease.group_id != group || lease.path != wanted.path) continue;

@@ -80,10 +80,13 @@ Result<Outcomes> downgrade(Transaction& transaction, const Context& context, con
   Outcomes answer;
   for (Target& target : select(transaction, request.caller, request.which)) {
     Outcome outcome = {.path = target.lease ? target.lease->path : target.name};
+    // Its source may have taken it along just now.
+    const bool was_shared = target.lease && target.lease->mode == Mode::shared;
+    if (target.lease) target.lease = transaction.lease(target.lease->id);
     if (Assessment found = assess(ledger, request.caller, target, request.token); found.error) {
       outcome.error = std::move(found.error);
     } else if (target.lease->mode == Mode::shared) {
-      outcome.already = true;
+      outcome.already = was_shared;
     } else {
       for (Lease& pair : only_paired_with(transaction, context, request.caller, *target.lease)) {
         if (pair.mode == Mode::exclusive) ledger.change_mode(pair, Mode::shared);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/assess.h"
 #include "engine/explain.h"
@@ -91,7 +92,9 @@ Error only_waits(const std::string& name, const Lease& lease) {
 }
 
 // Ends or recalls one lease, with what pairing added for it: whoever needs the path needs those too.
-Outcome force_one(Ledger& ledger, const ForceReleaseRequest& request, const Target& target) {
+// `recalled` are those that were recalled by the same request.
+Outcome force_one(Ledger& ledger, const ForceReleaseRequest& request, const Target& target,
+                  std::set<LeaseId>& recalled) {
   const std::optional<Lease>& lease = target.lease;
   Outcome outcome = {.path = lease ? lease->path : target.name};
   if (!lease) {
@@ -112,7 +115,10 @@ Outcome force_one(Ledger& ledger, const ForceReleaseRequest& request, const Targ
     std::vector<Lease> leases =
         only_paired_with(ledger.transaction(), ledger.context(), anybody_of_session(*lease), *lease);
     leases.push_back(*lease);
-    for (Lease& one : leases) ledger.recall(one, ledger.now() + at_most_a_year(*request.recall), because);
+    for (Lease& one : leases) {
+      if (recalled.insert(one.id).second)
+        ledger.recall(one, ledger.now() + at_most_a_year(*request.recall), because);
+    }
   } else {
     for (const Lease& only_paired : detach_pairs(ledger, anybody_of_session(*lease), *lease)) {
       ledger.end(only_paired, EndCause::forced, because);
@@ -183,8 +189,9 @@ Result<Outcomes> force_release(Transaction& transaction, const Context& context,
   }
   Ledger ledger(transaction, context);
   Outcomes answer;
+  std::set<LeaseId> recalled;
   answer.outcomes = each(ledger, select_of_anybody(transaction, request.which), EndCause::forced,
-                         [&](const Target& target) { return force_one(ledger, request, target); });
+                         [&](const Target& target) { return force_one(ledger, request, target, recalled); });
   settle(ledger);
   return answer;
 }

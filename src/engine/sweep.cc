@@ -60,8 +60,10 @@ std::vector<Id> take_last(std::vector<Id>& ids, std::size_t most) {
 SweepStep sweep(Transaction& transaction, const Context& context, std::size_t limit) {
   Ledger ledger(transaction, context);
   Due due = transaction.due(transaction.now(), limit);
-  const bool more = due.leases.size() == limit || due.tickets.size() == limit;
-  return {record_lapsed(ledger, std::move(due.leases), std::move(due.tickets)), more};
+  const bool is_full = due.leases.size() == limit || due.tickets.size() == limit;
+  const Swept swept = record_lapsed(ledger, std::move(due.leases), std::move(due.tickets));
+  // A store may have given fewer than there are.
+  return {swept, is_full || swept.ended + swept.dropped > 0};
 }
 
 Suspects find_dead(View& view, const Context& context, const std::set<Owner>& owners) {

@@ -128,6 +128,15 @@ class Handover {
   std::vector<Lease> given_;
 };
 
+// One token is for all of them, and newer than what was granted where the transaction has read.
+void read_places(Transaction& transaction, const std::vector<Target>& targets) {
+  for (const Target& target : targets) {
+    if (!target.lease) continue;
+    transaction.leases_at(target.lease->scope());
+    for (const std::string& pair : target.lease->pairs) transaction.leases_at({pair, false});
+  }
+}
+
 // What was handed over may lie inside, or around, something the giver keeps.
 Result<void> check_no_conflict(Ledger& ledger, const std::vector<Lease>& given) {
   for (const Lease& lease : given) {
@@ -159,8 +168,10 @@ Result<Outcomes> transfer(Transaction& transaction, const Context& context, cons
   Ledger ledger(transaction, context);
   Handover handover(ledger, request);
   Outcomes answer;
-  for (Target& target : request.as_operator ? select_of_anybody(transaction, request.which)
-                                            : select(transaction, request.caller, request.which)) {
+  std::vector<Target> targets = request.as_operator ? select_of_anybody(transaction, request.which)
+                                                    : select(transaction, request.caller, request.which);
+  read_places(transaction, targets);
+  for (Target& target : targets) {
     if (target.lease) {
       const bool was_active = target.lease->status == Status::active;
       target.lease = transaction.lease(target.lease->id);

@@ -27,14 +27,18 @@ Error LeaseManager::as_lock_error(const AcquireRequest& request, const GroupId& 
   const Code code = error.code;
   if (code != Code::transaction_conflict && code != Code::outcome_unknown && code != Code::corrupt)
     return error;
-  if (code == Code::outcome_unknown) {
-    std::ignore = change<bool>(footprint_of(workspace_, request), &request.caller,
-                               [&](Transaction& transaction, const Context& context) -> Result<bool> {
-                                 take_back(transaction, context, request, group);
-                                 return true;
-                               });
-  }
+  if (code == Code::outcome_unknown) std::ignore = take_back(request, group);
   return {Code::unavailable, error.message};
+}
+
+Result<bool> LeaseManager::take_back(const AcquireRequest& request, const GroupId& group) {
+  Footprint footprint = footprint_of(workspace_, request);
+  footprint.tickets = {group};
+  return change<bool>(footprint, &request.caller,
+                      [&](Transaction& transaction, const Context& context) -> Result<bool> {
+                        leasehold::take_back(transaction, context, request, group);
+                        return true;
+                      });
 }
 
 }  // namespace leasehold

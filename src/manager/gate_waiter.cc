@@ -1,6 +1,7 @@
 #include "manager/gate_waiter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/validate.h"
 #include "manager/lease_manager.h"
@@ -33,7 +34,6 @@ GateWaiter::GateWaiter(LeaseManager& manager, Store& store, GateRequest request,
 
 void GateWaiter::look() {
   last_ = manager_.gate(request_);
-  bells_.clear();
   const Result<GateAnswer>& said = *last_;
   const Denied* const denied = said ? std::get_if<Denied>(&said->decision) : nullptr;
   const SteadyTime now = std::chrono::steady_clock::now();
@@ -41,27 +41,34 @@ void GateWaiter::look() {
     answer_ = said;
   } else if (denied->code == Code::retry_later) {
     // Nothing that happens before changes the answer.
+    bells_.clear();
     next_ = std::min(*deadline_, now + std::chrono::ceil<Duration>(denied->retry_at - said->at));
-  } else if (auto heard = listen(*denied); !heard) {
-    answer_ = fail(heard.error());
+  } else if (const auto is_new = listen(*denied); !is_new) {
+    answer_ = fail(is_new.error());
   } else {
-    next_ = std::min(*deadline_, now + kLookAgain);
+    // It may have rung before anybody listened.
+    next_ = *is_new ? now : std::min(*deadline_, now + kLookAgain);
   }
 }
 
-Result<void> GateWaiter::listen(const Denied& denied) {
+// Whether there is a bell that was not listened to before, or not since it rang.
+Result<bool> GateWaiter::listen(const Denied& denied) {
+  const auto before = std::exchange(bells_, {});
   for (const Contention& one : denied.contentions) {
     auto bell = store_.listen({one.id});
     if (!bell) return fail(bell.error());
-    bells_.push_back(*std::move(bell));
+    bells_.emplace(one.id, *std::move(bell));
   }
-  return {};
+  return std::ranges::any_of(bells_, [&](const auto& bell) {
+    const auto known = before.find(bell.first);
+    return known == before.end() || has_rung(*known->second);
+  });
 }
 
 Waiter::Pause GateWaiter::pause() const {
   const auto left = std::chrono::ceil<Duration>(next_ - std::chrono::steady_clock::now());
   Waiter::Pause pause = {.fds = {}, .at_most = std::max(left, Duration::zero())};
-  for (const auto& bell : bells_) pause.fds.push_back(bell->fd());
+  for (const auto& [id, bell] : bells_) pause.fds.push_back(bell->fd());
   return pause;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -33,7 +34,7 @@ class GateWaiter {
   Waiter::Pause pause() const;
 
  private:
-  Result<void> listen(const Denied& denied);
+  Result<bool> listen(const Denied& denied);
 
   LeaseManager& manager_;
   Store& store_;
@@ -42,7 +43,8 @@ class GateWaiter {
   std::optional<Result<GateAnswer>> last_;
   std::optional<Result<GateAnswer>> answer_;
   std::chrono::steady_clock::time_point next_;  // When to ask again.
-  std::vector<std::unique_ptr<Bell>> bells_;    // Of those who are halted: an instruction rings them.
+  // Of those who are halted, by contention: an instruction rings them.
+  std::map<std::string, std::unique_ptr<Bell>> bells_;
 };
 
 }  // namespace leasehold

@@ -141,6 +141,8 @@ class LeaseManager final : public Client {
   std::optional<AcquireAnswer> refused_by_room(const AcquireRequest& request) const;
   Result<AcquireAnswer> attempt(const AcquireRequest& request, const GroupId& group, bool is_retry);
   Error as_lock_error(const AcquireRequest& request, const GroupId& group, const Error& error);
+  // Undoes an attempt that may have been granted or queued.
+  Result<bool> take_back(const AcquireRequest& request, const GroupId& group);
   Footprint footprint_to_acquire(const AcquireRequest& request);
 
   Environment environment_;

@@ -516,6 +516,22 @@ TEST(LostAnswer, ToARequestThatWaitsIsOnePlaceInTheQueue) {
   EXPECT_EQ(rows(manager, Status::active).size(), 1U);
 }
 
+TEST(LostAnswer, ToASessionLockThatWaitsLeavesNoPlaceInTheQueue) {
+  SmallWorld world;
+  FaultyStore store(*world.store);
+  Policy policy = profile_named("session")->policy;
+  policy.waiting_allowed = true;
+  LeaseManager manager(Environment{world.probe, world.random}, store, kWorkspace, policy);
+  ASSERT_NE(as<Granted>(manager.acquire(asking(ann(), {"/a"}))), nullptr);
+
+  store.lose_answers(1);
+  EXPECT_EQ(manager.acquire_and_wait(waiting(bob(), {"/a"})).error().code, Code::unavailable);
+
+  EXPECT_TRUE(rows(manager, Status::pending).empty());
+  ASSERT_TRUE(manager.release(releasing(ann(), "/a")));
+  EXPECT_TRUE(rows(manager, Status::active).empty());
+}
+
 TEST(UnreachableStore, IsSaidAndChangesNothing) {
   SmallWorld world;
   FaultyStore store(*world.store);

@@ -9,6 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kSweepBatch = 1'000;
+constexpr std::size_t kDeadBatch = 200;  // As many as one request of etcd's takes.
 constexpr Duration kKeepEnded = 1h;
 
 // What a cleanup by the way may cost the one who does it, and how many are swept at once then.
@@ -48,7 +49,7 @@ Result<void> LeaseManager::sweep_dead(Swept& total) {
   auto found = suspects({});
   if (!found) return fail(found.error());
   while (!found->empty()) {
-    const auto swept = sweep_these(take_some(*found, kSweepBatch));
+    const auto swept = sweep_these(take_some(*found, kDeadBatch));
     if (!swept) return fail(swept.error());
     total.ended += swept->ended;
     total.dropped += swept->dropped;

@@ -101,7 +101,7 @@ void Waiter::look() {
     if (!bell_) {
       if (auto heard = listen(); !heard) return wait_on(fail(heard.error()));
     }
-    const bool rang = has_rung();
+    const bool rang = has_rung(*bell_);
     if (!rang && waits_on()) return;
     unseen_ = 0;
     auto answer = manager_.poll(request_.caller, ticket_);
@@ -125,9 +125,9 @@ bool Waiter::may_queue_again() {
   return true;
 }
 
-bool Waiter::has_rung() const {
-  pollfd bell = {bell_->fd(), POLLIN, 0};
-  return ::poll(&bell, 1, 0) > 0;
+bool has_rung(const Bell& bell) {
+  pollfd rung = {bell.fd(), POLLIN, 0};
+  return ::poll(&rung, 1, 0) > 0;
 }
 
 // Whoever stands far behind shows most of the times only that it is there: to look reads the whole queue.
@@ -174,7 +174,7 @@ Result<void> Waiter::listen() {
 // bell stays rung, and whoever sleeps on that one would look without a pause.
 void Waiter::listen_anew() {
   bell_.reset();
-  hears_bell_ = listen() && !has_rung();
+  hears_bell_ = listen() && !has_rung(*bell_);
   if (hears_bell_) pause_ = Duration::zero();  // It may have rung in between.
 }
 
@@ -246,12 +246,17 @@ void Waiter::give_up() {
     if (auto gave_up = manager_.cancel(request_.caller, ticket_); !gave_up)
       return finish(fail(gave_up.error()));
     waited = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
+  } else if (attempts_ > 0) {
+    // One whose answer was lost may have been granted.
+    if (auto gave_up = manager_.take_back(request_, ticket_); !gave_up) return finish(fail(gave_up.error()));
   }
   finish(AcquireAnswer{Refused{Code::lost, "The wait was cancelled. Nothing is held or queued.", {}, waited},
                        std::exchange(told_, {})});
 }
 
 void Waiter::undo() {
+  // What an earlier look was told is the store's no more.
+  if (answer_ && *answer_ && told_.empty()) told_ = std::move((*answer_)->notices);
   answer_.reset();
   attempts_ = before_.attempts;
   counted_ = before_.counted;

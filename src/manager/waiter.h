@@ -17,6 +17,8 @@ namespace leasehold {
 
 class LeaseManager;
 
+bool has_rung(const Bell& bell);
+
 // For one thread at a time. The manager outlives it.
 class Waiter {
  public:
@@ -64,7 +66,6 @@ class Waiter {
   void listen_anew();
   bool waits_on();
   bool may_queue_again();
-  bool has_rung() const;
   void attempt();
   void settle(Result<AcquireAnswer> answer);
   void wait_on(Result<AcquireAnswer> answer);

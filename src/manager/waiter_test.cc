@@ -55,6 +55,23 @@ TEST_F(Glancing, SeesAGrantAndWritesNothing) {
   EXPECT_EQ(manager.acquire(asking(ann(), {"/b"})).error().code, Code::outcome_unknown);
 }
 
+// What it was told by a look that was kept, the store does not tell again.
+TEST_F(Glancing, KeepsWhatItWasToldWhenALookIsUndone) {
+  ASSERT_TRUE(manager.acquire(asking(bob(), {"/b"})));
+  ASSERT_TRUE(manager.force_release({.actor = "olga", .which = {.paths = {"/b"}}, .reason = "release day"}));
+  bob_waits->look();
+  ASSERT_FALSE(bob_waits->answer());
+  release();
+
+  bob_waits->look();
+  ASSERT_TRUE(bob_waits->answer());
+  bob_waits->undo();
+  bob_waits->look();
+
+  ASSERT_TRUE(bob_waits->answer());
+  EXPECT_EQ((*bob_waits->answer())->notices.size(), 1U);
+}
+
 TEST_F(Glancing, LeavesItWaitingAsLongAsItIsNotGranted) {
   bob_waits->glance();
   EXPECT_FALSE(bob_waits->answer());

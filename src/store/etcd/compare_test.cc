@@ -66,6 +66,8 @@ RateWindow window(std::size_t calls) {
 
 const SessionPath kSessionPath = {.session_id = "s", .path = "/a"};
 
+void forget_all(Transaction& t) { t.forget(t.now(), WallTime::min(), 100); }
+
 // Changes whoever waits for a path, and takes no notice of those who come behind.
 void end_waits(Transaction& t) {
   for (Ticket ticket : t.tickets_at({"/a"})) {
@@ -182,6 +184,20 @@ const Case kCases[] = {
          [](Transaction& t) { t.put(kSessionPath); },
          [](Transaction& t) { t.session_paths("s"); },
          [](Transaction& t) { t.erase(kSessionPath); }},
+    Case{"calls of a session that are forgotten",
+         {},
+         [](Transaction& t) { t.put(RateWindow{.session_id = "s", .calls = 1, .ends_at = Time(1s)}); },
+         forget_all,
+         [](Transaction& t) { t.put(window(2)); }},
+    Case{"a path of a session that is forgotten",
+         {},
+         [](Transaction& t) {
+           SessionPath path = kSessionPath;
+           path.drop_at = WallTime(1s);
+           t.put(path);
+         },
+         forget_all,
+         [](Transaction& t) { t.put(kSessionPath); }},
     Case{"the leases of an owner",
          {},
          nullptr,

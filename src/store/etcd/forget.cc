@@ -31,23 +31,24 @@ void EtcdTransaction::load_ended() {
 // Notices, contentions and answers whose time is past; and what is left of sessions that are over.
 std::size_t EtcdTransaction::forget_dropped(std::size_t limit) {
   Round round;
-  std::map<std::string, std::int64_t> answers;  // When each was written.
+  std::map<std::string, std::int64_t> written;  // When each answer and path of a session was.
   round.ask(names_below(keys_.all("of/")), [this](const pb::RangeResponse& found) { learn_of(found); });
   round.ask(names_below(keys_.all("answer/")), [&, this](const pb::RangeResponse& found) {
     for (const pb::KeyValue& kv : found.kvs()) {
       const auto answer = record_from_json<Answer>(kv.value());
       if (!answer || changed_values_.contains(kv.key())) continue;
-      answers[kv.key()] = kv.mod_revision();
+      written[kv.key()] = kv.mod_revision();
       tables_.set_answer(answer->owner, answer->key, answer);
     }
   });
-  const auto learn_sessions = [this](const pb::RangeResponse& found) {
+  const auto learn_sessions = [&, this](const pb::RangeResponse& found) {
     const std::string prefix = keys_.session({});
     for (const pb::KeyValue& kv : found.kvs()) {
       const std::size_t nul = kv.key().find('\0');
       auto path = session_path_from_json(kv.value());
       if (!path || nul == std::string::npos || changed_values_.contains(kv.key())) continue;
       path->session_id = kv.key().substr(prefix.size(), nul - prefix.size());
+      written[kv.key()] = kv.mod_revision();
       tables_.set_session_path(*path, path);
     }
   };
@@ -55,12 +56,20 @@ std::size_t EtcdTransaction::forget_dropped(std::size_t limit) {
   round.ask(names_below(keys_.rate({})), [this](const pb::RangeResponse& found) {
     for (const pb::KeyValue& kv : found.kvs()) {
       const auto window = rate_window_from_json(kv.value());
-      if (window && window->ends_at <= now_ && !changed_values_.contains(kv.key()))
-        changed_values_[kv.key()] = std::nullopt;
+      if (!window || window->ends_at > now_ || changed_values_.contains(kv.key())) continue;
+      basis_.add(kv.key(), kv.mod_revision());
+      changed_values_[kv.key()] = std::nullopt;
     }
   });
   load(round);
-  for (const SessionPath& path : tables_.dropped_session_paths(wall_)) erase(path);
+  // Somebody may write it anew meanwhile.
+  const auto rest_on = [&](const std::string& key) {
+    if (const auto found = written.find(key); found != written.end()) basis_.add(key, found->second);
+  };
+  for (const SessionPath& path : tables_.dropped_session_paths(wall_)) {
+    rest_on(Keys::member(keys_.session(path.session_id), 'p', session_field(path)));
+    erase(path);
+  }
   // An answer stays as long as one of its leases does.
   for (const Answer& answer : tables_.forgettable_answers(now_, SIZE_MAX)) {
     for (const LeaseId& id : answer.leases) want_lease(round, id);
@@ -79,7 +88,7 @@ std::size_t EtcdTransaction::forget_dropped(std::size_t limit) {
   }
   for (const Answer& answer : tables_.forgettable_answers(now_, limit - forgotten)) {
     const std::string key = keys_.answer(answer.owner, answer.key);
-    if (const auto found = answers.find(key); found != answers.end()) basis_.add(key, found->second);
+    rest_on(key);
     changed_values_[key] = std::nullopt;
     tables_.set_answer(answer.owner, answer.key, std::nullopt);
     ++forgotten;

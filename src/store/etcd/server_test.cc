@@ -160,6 +160,23 @@ TEST(EtcdServer, ManyPathsAreOneGrant) {
   EXPECT_EQ(client.history().size(), 600u);
 }
 
+// More than one request to etcd may end.
+TEST(EtcdServer, ManyThatRanOutAreSweptInOneCall) {
+  constexpr std::size_t kMany = 250;
+  EtcdClient client(fresh_etcd_url());
+  AcquireRequest request = EtcdClient::request(ann(), "/0", 1s);
+  for (std::size_t i = 1; i < kMany; ++i) request.paths.push_back({.path = fmt::format("/{}", i)});
+  ASSERT_EQ(word_for(client.manager->acquire(request)), "granted");
+
+  std::size_t ended = 0;
+  EXPECT_TRUE(eventually([&] {
+    const auto swept = client.manager->sweep();
+    ended = swept ? swept->ended : 0;
+    return ended > 0;
+  }));
+  EXPECT_EQ(ended, kMany);
+}
+
 TEST(EtcdServer, WhatItDoesNotTakeAtOnceIsALimit) {
   EtcdCluster cluster(1, {"--max-txn-ops", "20"});
   EtcdClient client(cluster.url());

@@ -53,6 +53,8 @@ void RedisTransaction::want_above(Round& round, const std::string& path) {
 void RedisTransaction::want_below(Round& round, const std::string& path) {
   if (!watches_everything_) leftover_.below = path;
   if (!loaded_.insert("below " + path).second) return;
+  // As for paths that are read later: whatever was granted below until now has an older token.
+  if (token_end_ != 0) round.tokens = std::max(round.tokens, kTokensAtFirst);
   const std::string prefix = prefix_below(path);
   std::string end = prefix;
   end.back() = '0';  // Comes right after '/'.

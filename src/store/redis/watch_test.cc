@@ -162,5 +162,21 @@ TEST_F(RedisWatch, ATokenIsNewerThanAllThatWasGrantedBeforeItsPathsWereRead) {
   EXPECT_GT(drawn, before);
 }
 
+TEST_F(RedisWatch, ATokenIsNewerThanAllThatWasGrantedBeforeADirectoryWasLookedInto) {
+  std::uint64_t before = 0;
+  std::uint64_t drawn = 0;
+  const auto done = other.store->transact({.workspace = kWorkspace, .scopes = {{"/d"}}},
+                                          [&](Transaction& transaction) -> Result<void> {
+                                            RedisClient client(server.url());
+                                            before = client.must_acquire(bob(), "/d/a").token.value;
+                                            EXPECT_TRUE(client.release(bob(), "/d/a"));
+                                            EXPECT_TRUE(transaction.leases_at({"/d", true}).empty());
+                                            drawn = transaction.next_token().value;
+                                            return {};
+                                          });
+  EXPECT_TRUE(done);
+  EXPECT_GT(drawn, before);
+}
+
 }  // namespace
 }  // namespace leasehold
