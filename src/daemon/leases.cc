@@ -40,6 +40,14 @@ Result<AcquireRequest> acquire_request(const Exchange& exchange) {
   return request;
 }
 
+// As bind() does with who asks.
+Result<void> bind_receiver(const Exchange& exchange, Holder& to) {
+  if (to.owner.agent_id.empty())
+    return fail(Code::invalid_argument, "to.agent_id is missing: the name of who gets it.");
+  if (!exchange.request.principal.is_local) to.process.reset();
+  return {};
+}
+
 template <class Request>
 Result<Request> bound(const Exchange& exchange, Result<Request> (*read)(const boost::json::value&)) {
   const auto body = body_of(exchange.request);
@@ -51,9 +59,7 @@ Result<Request> bound(const Exchange& exchange, Result<Request> (*read)(const bo
     if (auto made = make_keys(request->which.paths); !made) return fail(made.error());
   }
   if constexpr (requires { request->to; }) {
-    if (request->to.owner.agent_id.empty())
-      return fail(Code::invalid_argument, "to.agent_id is missing: the name of who gets it.");
-    if (!exchange.request.principal.is_local) request->to.process.reset();
+    if (auto done = bind_receiver(exchange, request->to); !done) return fail(done.error());
   }
   return request;
 }
@@ -75,9 +81,7 @@ Result<Request> about_one(const Exchange& exchange, Result<Request> (*read)(cons
     if (auto done = bind(exchange, request->caller); !done) return fail(done.error());
   }
   if constexpr (requires { request->to; }) {
-    if (request->to.owner.agent_id.empty())
-      return fail(Code::invalid_argument, "to.agent_id is missing: the name of who gets it.");
-    if (!exchange.request.principal.is_local) request->to.process.reset();
+    if (auto done = bind_receiver(exchange, request->to); !done) return fail(done.error());
   }
   if constexpr (requires { request->token; }) {
     const auto token = token_from_if_match(exchange.request);

@@ -224,17 +224,20 @@ SeenFiles& HookCall::seen_in(const std::string& folder) {
   return seen_.try_emplace(folder, folder, owner()).first->second;
 }
 
+std::optional<std::string> HookCall::seen_folder(const std::string& place) const {
+  const auto& tree = tree_of(place);
+  return tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+}
+
 // Null: there is no place for them.
 SeenFiles* HookCall::seen_files() {
-  const auto& tree = tree_of(project());
-  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  const auto folder = seen_folder(project());
   return folder ? &seen_in(*folder) : nullptr;
 }
 
 // As far as is noted: a subagent that runs in the background may outlast its main agent's turn.
 bool HookCall::main_has_stopped() const {
-  const auto& tree = tree_of(project());
-  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  const auto folder = seen_folder(project());
   return folder && SeenFiles(*folder, main_owner()).is_stopped();
 }
 
@@ -328,15 +331,13 @@ void HookCall::note_tree(const std::string& root) {
 
 // For what its agent's process starts besides hooks.
 void HookCall::note_session_in(const std::string& place) {
-  const auto& tree = tree_of(place);
-  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  const auto folder = seen_folder(place);
   if (!folder || event_->session_id.empty()) return;
   if (const auto agent = agent_around(variables_)) note_session(*folder, *agent, main_owner());
 }
 
 void HookCall::forget_session_in(const std::string& place) {
-  const auto& tree = tree_of(place);
-  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  const auto folder = seen_folder(place);
   if (!folder) return;
   if (const auto agent = agent_around(variables_)) forget_session(*folder, *agent, main_owner());
 }
@@ -414,13 +415,12 @@ std::optional<std::string> HookCall::change_since_seen(OpenWorkspace& workspace,
 
 // What a tool call left behind. Nothing that goes wrong here keeps anybody from working.
 HookAnswer HookCall::after() {
-  const auto& tree = tree_of(project());
-  const auto folder = tree && tree->managed ? SeenFiles::folder_of(*tree) : std::nullopt;
+  const auto folder = seen_folder(project());
   if (!folder) return {};
   SeenFiles& seen = seen_in(*folder);
   for (const std::string& path : event_->paths) {
     const std::string file = resolved(absolute(path));
-    if (below(file, tree->root)) seen.note(file);
+    if (below(file, tree_of(project())->root)) seen.note(file);
   }
   return event_->moment == HookMoment::after_command ? after_command(*folder, seen) : tell_late(seen);
 }

@@ -56,6 +56,8 @@ class HookCall {
   void note_session_in(const std::string& place);
   void forget_session_in(const std::string& place);
   HookAnswer tell_what_it_has(OpenWorkspace& workspace);
+  // Where they are for the tree of a place; nothing: that is not managed, or has no room for them.
+  std::optional<std::string> seen_folder(const std::string& place) const;
   SeenFiles* seen_files();
   SeenFiles& seen_in(const std::string& folder);
   const Result<Workspace>& tree_of(const std::string& place) const;

@@ -42,9 +42,8 @@ struct GitPlace {
 
 // What its user can do where a folder is shared: it is not ours to change.
 inline constexpr std::string_view kSharedHooksAdvice =
-    "Add this line to its pre-commit: lease git-hook pre-commit || exit $? and the same, with its own name, "
-    "to "
-    "its pre-merge-commit.";
+    "Add this line to its pre-commit: lease git-hook pre-commit || exit $? and the same, with its own "
+    "name, to its pre-merge-commit.";
 
 // Asks git. Errors: unavailable (there is no git, or no repository).
 Result<GitPlace> find_git_place(const std::string& root, const std::optional<std::string>& common_dir);
