@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -158,13 +159,13 @@ struct Trip {
   std::size_t replies = 0;
 };
 
-std::vector<Trip> record_pair(const std::string& socket, int number) {
+std::vector<Trip> record_pair(const std::string& socket, int number, int files) {
   std::vector<Trip> trips;
   redisReader* reader = redisReaderCreate();
   bool recording = false;
   {
     Proxy proxy(socket);
-    const Pair pair = lease_pair("redis+unix://" + proxy.socket(), number, 1);
+    const Pair pair = lease_pair("redis+unix://" + proxy.socket(), number, files);
     for (int i = 0; i < 3; ++i) pair();  // So that it has seen all keys.
     proxy.judge_by([&](bool to_server, std::string_view bytes) {
       if (!recording) return Proxy::Fate::forward;
@@ -190,26 +191,33 @@ std::vector<Trip> record_pair(const std::string& socket, int number) {
   return trips;
 }
 
-// The same bytes again, but for the lease's id, which has to be new each time.
+// The same bytes again, but for the leases' ids, which have to be new each time.
 class Replay {
  public:
-  Replay(const std::string& socket, int number) : client_(socket), trips_(record_pair(socket, number)) {
+  Replay(const std::string& socket, int number, int files)
+      : client_(socket), trips_(record_pair(socket, number, files)) {
+    constexpr std::string_view kName = "lease:id:";
+    std::set<std::string> ids;
     const std::string& commit = trips_[1].bytes;
-    const std::size_t at = commit.find("lease:id:");
-    if (at == std::string::npos) give_up("no id in the commit");
-    id_ = commit.substr(at + 9, 36);
-    for (std::size_t trip = 0; trip < trips_.size(); ++trip) {
-      for (std::size_t place = trips_[trip].bytes.find(id_); place != std::string::npos;
-           place = trips_[trip].bytes.find(id_, place + 1)) {
-        places_.emplace_back(trip, place);
+    for (std::size_t at = commit.find(kName); at != std::string::npos; at = commit.find(kName, at + 1))
+      ids.insert(commit.substr(at + kName.size(), 36));
+    if (ids.size() != static_cast<std::size_t>(files)) give_up("the commit has other ids");
+    for (const std::string& id : ids) {
+      std::vector<std::pair<std::size_t, std::size_t>>& places = places_.emplace_back();
+      for (std::size_t trip = 0; trip < trips_.size(); ++trip) {
+        const std::string& bytes = trips_[trip].bytes;
+        for (std::size_t at = bytes.find(id); at != std::string::npos; at = bytes.find(id, at + 1))
+          places.emplace_back(trip, at);
       }
     }
     random_.seed(static_cast<unsigned>(number));
   }
 
   void pair() {
-    const std::string tail = fmt::format("{:012x}", random_() & 0xffffffffffff);
-    for (const auto& [trip, place] : places_) trips_[trip].bytes.replace(place + 24, 12, tail);
+    for (const auto& places : places_) {
+      const std::string tail = fmt::format("{:012x}", random_() & 0xffffffffffff);
+      for (const auto& [trip, place] : places) trips_[trip].bytes.replace(place + 24, 12, tail);
+    }
     for (const Trip& trip : trips_) {
       redisContext* context = client_.context();
       for (std::size_t sent = 0; sent < trip.bytes.size();) {
@@ -231,13 +239,12 @@ class Replay {
  private:
   Client client_;
   std::vector<Trip> trips_;
-  std::string id_;
-  std::vector<std::pair<std::size_t, std::size_t>> places_;
+  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> places_;  // Of each id: trip, and where.
   std::mt19937_64 random_;
 };
 
-Pair replayed_pair(const std::string& socket, int number) {
-  auto replay = std::make_shared<Replay>(socket, number);
+Pair replayed_pair(const std::string& socket, int number, int files) {
+  auto replay = std::make_shared<Replay>(socket, number, files);
   return [replay] { replay->pair(); };
 }
 
@@ -270,13 +277,17 @@ void compare_rates(Report& report, const RedisServer& server, Duration duration)
     std::vector<double> replayed;
     std::vector<double> ours;
     std::vector<double> by_hand;
+    std::vector<double> replayed_three;
     std::vector<double> ours_of_three;
     for (int run = 0; run < kRuns; ++run) {
       bare.push_back(rate(connections, duration, [&](int i) { return bare_pair(socket, i); }));
-      replayed.push_back(rate(connections, duration, [&](int i) { return replayed_pair(socket, 1000 + i); }));
+      replayed.push_back(
+          rate(connections, duration, [&](int i) { return replayed_pair(socket, 1000 + i, 1); }));
       ours.push_back(
           rate(connections, duration, [&](int i) { return lease_pair(server.url(), 2000 + i, 1); }));
       by_hand.push_back(rate(connections, duration, [&](int i) { return three_key_pair(socket, i); }));
+      replayed_three.push_back(
+          rate(connections, duration, [&](int i) { return replayed_pair(socket, 4000 + i, 3); }));
       ours_of_three.push_back(
           rate(connections, duration, [&](int i) { return lease_pair(server.url(), 3000 + i, 3); }));
     }
@@ -285,6 +296,7 @@ void compare_rates(Report& report, const RedisServer& server, Duration duration)
     const double same = quantile(replayed, 0.5);
     const double lease = quantile(ours, 0.5);
     const double three = quantile(by_hand, 0.5);
+    const double same_three = quantile(replayed_three, 0.5);
     const double lease_three = quantile(ours_of_three, 0.5);
     const auto what = [&](const char* who) { return fmt::format("{}, {} connections", who, connections); };
     report.add({what("SET NX PX + compare-and-delete"), base, "pairs/s"});
@@ -292,6 +304,8 @@ void compare_rates(Report& report, const RedisServer& server, Duration duration)
     report.add({what("lease"), lease, "pairs/s", "SET NX", lease / base, goal});
     report.add({what("lease"), lease, "pairs/s", "the same commands", lease / same, ">= 0.8"});
     report.add({what("3 keys by hand"), three, "pairs/s"});
+    report.add({what("the same commands of 3 files replayed"), same_three, "pairs/s", "3 keys by hand",
+                same_three / three});
     report.add(
         {what("lease of 3 files"), lease_three, "pairs/s", "3 keys by hand", lease_three / three, ">= 0.6"});
   }

@@ -84,6 +84,8 @@ class Connection {
   std::unique_ptr<Wire> wire_;
   std::unique_ptr<redisReader, void (*)(redisReader*)> reader_;
   const Duration command_timeout_;
+  bool is_near_ = false;  // The last answer came so soon that it is not worth to sleep until the next one.
+  Deadline awake_until_{};
   std::string out_;
   std::size_t pending_ = 0;
   std::int64_t client_id_ = 0;
