@@ -1,6 +1,8 @@
 // For tests of KeeperState: the time as told, chance as told, and answers as a store would give them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -130,5 +132,30 @@ struct Story {
   }
   std::vector<KeeperEvent> events;  // Those told last.
 };
+
+using Words = std::vector<std::string>;
+
+// How long a lease of five minutes is good: less the margin.
+inline constexpr LocalDuration kGood = std::chrono::minutes(5) - std::chrono::milliseconds(6010);
+
+inline Lease ttl_of(Duration ttl, Lease lease) {
+  lease.ttl = ttl;
+  return lease;
+}
+
+inline Notice notice_of(const Lease& lease, EndCause cause) {
+  Notice notice = make_notice(1, lease);
+  notice.cause = cause;
+  return notice;
+}
+
+// The store cannot be reached until nothing is valid any more; that may take an hour.
+inline void sit_out_an_outage(Story& story) {
+  for (int tries = 0; tries < 100 && story.state.next_expiry() != LocalTime::max(); ++tries) {
+    story.wait();
+    ASSERT_TRUE(story.fail_renewal());
+  }
+  story.wait();
+}
 
 }  // namespace leasehold
