@@ -19,9 +19,15 @@ endfunction()
 if(LEASEHOLD_STATIC_LEASE)
   find_library(LEASEHOLD_SQLITE_ARCHIVE libsqlite3.a REQUIRED)
   find_library(LEASEHOLD_BOOST_JSON_ARCHIVE libboost_json.a REQUIRED)
+  find_library(LEASEHOLD_SSL_ARCHIVE libssl.a REQUIRED)
+  find_library(LEASEHOLD_CRYPTO_ARCHIVE libcrypto.a REQUIRED)
 endif()
 leasehold_either(leasehold_sqlite3 SQLite::SQLite3 "${LEASEHOLD_SQLITE_ARCHIVE}")
 leasehold_either(leasehold_boost_json Boost::json "${LEASEHOLD_BOOST_JSON_ARCHIVE}")
+# Never the archive beside gRPC: that would call some functions of it and others of the system's, which need not be of
+# one version.
+leasehold_either(leasehold_ssl OpenSSL::SSL "${LEASEHOLD_SSL_ARCHIVE}")
+leasehold_either(leasehold_crypto OpenSSL::Crypto "${LEASEHOLD_CRYPTO_ARCHIVE}")
 # Debian has no archive of fmt, but all of its source in headers: src/cli/fmt_implementation.cc.
 leasehold_either(leasehold_fmt fmt::fmt "")
 
