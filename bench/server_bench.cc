@@ -46,6 +46,14 @@ PeerClient connect_lease(const std::string& socket, int number) {
           [line, give_back] { must_be(200, line->post("/v1/leases/release", give_back), *line); }};
 }
 
+// As many requests, of which none asks the store: what HTTP and these clients take by themselves.
+PeerClient connect_in_vain(const std::string& socket) {
+  const auto line = std::make_shared<HttpLine>(socket);
+  if (!line->is_connected()) give_up("cannot connect to lease serve");
+  const auto ask = [line] { must_be(200, line->get("/healthz"), *line); };
+  return {ask, ask};
+}
+
 struct Measured {
   double rate = 0;            // Pairs in a second, of all clients.
   std::vector<double> takes;  // Microseconds each.
@@ -119,6 +127,9 @@ void compare_rates(Report& report, Duration duration) {
     Measured ours =
         measure([&](int number) { return connect_lease(server.socket(), number); }, clients, duration);
     tell(report, "lease serve", clients, ours, &best, best_name);
+    const Measured http = measure([&](int) { return connect_in_vain(server.socket()); }, clients, duration);
+    report.add({fmt::format("lease serve, {} clients: pairs that ask no store", clients), http.rate, "/s",
+                best_name, http.rate / best.rate});
   }
 }
 
