@@ -121,7 +121,7 @@ Result<OpenWorkspace*> Call::open(OpenOptions options) {
   if (!folder) return fail(folder.error());
   cwd_ = *std::move(folder);
   // A client of tools tells its name later.
-  options.is_agent_guessed = command_.uses == Uses::owner && identity().is_user && command_.name != kMcp.name;
+  options.is_agent_guessed = identity().is_user && command_.name != kMcp.name;
   const auto all = completed(std::move(options), cwd_);
   if (!all) return fail(all.error());
   auto opened = open_workspace(*all);

@@ -37,7 +37,7 @@ Result<void> bind(const Principal& principal, Caller& caller) {
   if (agent.empty()) agent = principal.agent_id;
   if (agent.empty()) return fail(Code::invalid_argument, "agent_id is missing: the name of who asks.");
   if (!principal.is_one_agents()) return {};
-  if (agent != principal.agent_id) {
+  if (!principal.is_for(agent)) {
     return fail(
         Code::not_owner,
         fmt::format("This credential is for the agent {}, and the request for {}. Act as that agent "
@@ -54,6 +54,21 @@ Result<void> bind(const Exchange& exchange, Caller& caller) {
   if (principal.is_one_agents() && exchange.request.header("lease-agent") == "guessed")
     caller.holder.owner.agent_id = principal.agent_id;
   return bind(principal, caller);
+}
+
+Result<void> sign(const Exchange& exchange, std::string& actor) {
+  const Principal& principal = exchange.request.principal;
+  const bool is_told = !actor.empty() && exchange.request.header("lease-agent") != "guessed";
+  if (principal.agent_id.empty()) {
+    if (actor.empty()) actor = principal.name;
+  } else if (!is_told) {
+    actor = principal.agent_id;
+  } else if (actor != principal.agent_id) {
+    return fail(Code::not_owner, fmt::format("This credential is for {}, who cannot sign as {}. Leave the "
+                                             "actor out, or use a credential of that one.",
+                                             in_sentence(principal.agent_id), in_sentence(actor)));
+  }
+  return {};
 }
 
 Result<void> make_keys(std::vector<std::string>& paths) {

@@ -110,6 +110,9 @@ Result<void> bind(const Principal& principal, Caller& caller);
 Result<void> bind(const Exchange& exchange, Caller& caller);
 
 // Other machines' paths are only text here: made keys, as everybody spells them. Error: invalid_path.
+// Puts in who acts where nobody says it; a credential of one agent's signs as nobody else. Error: not_owner.
+Result<void> sign(const Exchange& exchange, std::string& actor);
+
 Result<void> make_keys(std::vector<std::string>& paths);
 Result<void> make_keys(std::vector<WantedPath>& paths);
 

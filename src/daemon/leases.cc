@@ -264,7 +264,7 @@ Work force_release(Exchange& exchange) {
   auto request = force_release_request_from(*body);
   if (!request) return refuse(request.error());
   if (auto made = make_keys(request->which.paths); !made) return refuse(made.error());
-  if (request->actor.empty()) request->actor = exchange.request.principal.name;
+  if (auto done = sign(exchange, request->actor); !done) return refuse(done.error());
   return ask(
       exchange, [request = *request](LeaseManager& manager) { return manager.force_release(request); },
       outcomes(exchange));
@@ -319,7 +319,7 @@ Work transfer_one(Exchange& exchange) {
 Work force_release_one(Exchange& exchange) {
   auto request = about_one(exchange, force_release_request_from);
   if (!request) return refuse(request.error());
-  if (request->actor.empty()) request->actor = exchange.request.principal.name;
+  if (auto done = sign(exchange, request->actor); !done) return refuse(done.error());
   return ask(exchange,
              if_it_matches(exchange, [request = *request](
                                          LeaseManager& manager) { return manager.force_release(request); }),

@@ -19,7 +19,8 @@ mcp::DeskOptions desk_options(const McpPlace& place, McpWorkspace& workspace) {
           .user = std::string(kNobody),
           .session = place.own_session,
           .trace = place.trace,
-          .sees_disk = workspace.is_on_disk()};
+          .sees_disk = workspace.is_on_disk(),
+          .whole_session = !place.principal.is_one_agents()};
 }
 
 std::shared_ptr<McpClient> client_for(const McpPlace& place) {

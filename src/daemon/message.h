@@ -28,6 +28,10 @@ struct Principal {
   std::optional<WallTime> until = {};  // When its credential is over; none: never.
 
   bool is_one_agents() const { return !agent_id.empty() && role != Role::op; }
+  // Its agent, or one that works for it: a subagent is called AGENT/NAME.
+  bool is_for(std::string_view agent) const {
+    return agent.starts_with(agent_id) && (agent.size() == agent_id.size() || agent[agent_id.size()] == '/');
+  }
 };
 
 struct Request {

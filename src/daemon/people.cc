@@ -151,9 +151,9 @@ Work restore_session(Exchange& exchange) {
         json::array paths;
         for (const RestoredPath& one : restored.paths) {
           json::object row = path_json(one.path);
-          row["answer"] = one.answer
-                              ? acquire_json(*one.answer, services.moment())
-                              : json::object{{"decision", "failed"}, {"error", error_json(one.answer.error())}};
+          row["answer"] =
+              one.answer ? acquire_json(*one.answer, services.moment())
+                         : json::object{{"decision", "failed"}, {"error", error_json(one.answer.error())}};
           paths.push_back(std::move(row));
         }
         return json_response(
@@ -167,19 +167,14 @@ Work restore_session(Exchange& exchange) {
 Work end_session(Exchange& exchange) {
   auto caller = caller_of(exchange);
   if (!caller) return refuse(caller.error());
-  const Principal& principal = exchange.request.principal;
-  if (!principal.agent_id.empty() && !exchange.may(Role::op)) {
-    // A session may have other agents, whose leases are not this one's to end.
-    ReleaseRequest request = {.caller = *caller, .which = {.all = true}};
-    return ask(
-        exchange, [request](LeaseManager& manager) { return manager.release(request); },
-        [&services = exchange.services](const Outcomes& answer) {
-          return render(answer, services.moment());
-        });
-  }
   caller->holder.owner.session_id = exchange.captured.front() == "-" ? "" : exchange.captured.front();
+  // A session may have other agents, whose leases are not this one's to end.
+  const bool alone = exchange.request.principal.is_one_agents();
   return ask(
-      exchange, [caller = *caller](LeaseManager& manager) { return manager.end_session(caller); },
+      exchange,
+      [caller = *caller, alone](LeaseManager& manager) {
+        return alone ? manager.leave_session(caller) : manager.end_session(caller);
+      },
       [&services = exchange.services](const Outcomes& answer) { return render(answer, services.moment()); });
 }
 
@@ -220,7 +215,7 @@ Work instruct(Exchange& exchange) {
   auto request = instruct_request_from(*body);
   if (!request) return refuse(request.error());
   request->id = exchange.captured.front();
-  if (request->actor.empty()) request->actor = exchange.request.principal.name;
+  if (auto done = sign(exchange, request->actor); !done) return refuse(done.error());
   return ask(
       exchange, [request = *request](LeaseManager& manager) { return manager.instruct(request); },
       [&services = exchange.services](const Contention& contention) {

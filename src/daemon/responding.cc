@@ -215,8 +215,10 @@ std::optional<Response> turned_away(const Request& request, const Match& found) 
   }
   if (request.principal.role >= found.route->needs) return std::nullopt;
   return problem(403, "forbidden",
-                 "This needs the role " + std::string(word(found.route->needs)) +
-                     ", and this credential has " + std::string(word(request.principal.role)) + ".");
+                 fmt::format("{} {} ({}) needs the role {}, and this credential has {}. Use one that has it: "
+                             "lease token create --role {} makes it.",
+                             request.method, request.path, found.route->summary, word(found.route->needs),
+                             word(request.principal.role), word(found.route->needs)));
 }
 
 // git-lfs can be given an address, but no parameters.

@@ -119,18 +119,16 @@ std::string explain_blocked(std::span<const Blocked> blocked, Time now) {
   return text + waiters_ahead(blocked) + ".";
 }
 
-// What was asked for, and nothing that would be another request next time. Pairs come along by themselves.
+// What was asked for, and nothing that would be another request next time. Pairs come along by themselves. Of
+// many more files the asker has a list, which `-` reads.
 std::string next_command(const AcquireRequest& request) {
-  constexpr std::size_t kShown = 5;  // More of them nobody reads; the asker knows them.
-  std::string command = "lease acquire";
-  std::size_t shown = 0;
+  constexpr std::ptrdiff_t kShown = 50;
+  const bool is_list = std::ranges::count(request.paths, true, &WantedPath::requested) > kShown &&
+                       std::ranges::none_of(request.paths, &WantedPath::subtree);
+  std::string command = is_list ? "lease acquire -" : "lease acquire";
   for (const WantedPath& wanted : request.paths) {
-    if (!wanted.requested) continue;
-    if (shown++ == kShown) {
-      command += " ...";
-      break;
-    }
-    command += fmt::format(" {}{}", wanted.subtree ? "--subtree " : "", as_argument(wanted.path));
+    if (wanted.requested && !is_list)
+      command += fmt::format(" {}{}", wanted.subtree ? "--subtree " : "", as_argument(wanted.path));
   }
   if (request.mode == Mode::shared) command += " --mode shared";
   return command + " --wait 5m";

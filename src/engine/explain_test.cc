@@ -164,10 +164,16 @@ TEST(NextCommand, AsksForTheSameAndWaits) {
               "lease acquire --subtree file:/src/api.h port:3000 --mode shared --wait");
 }
 
-TEST(NextCommand, NamesAFewPathsAndLeavesOutTheRest) {
-  const AcquireRequest request = asking(bob(), {"/a", "/b", "/c", "/d", "/e", "/f", "/g"});
+TEST(NextCommand, NamesThemAllOrReadsTheListAgain) {
+  AcquireRequest request = asking(bob(), {"/a", "/b", "/c", "/d", "/e", "/f", "/g"});
+  EXPECT_SAYS(next_command(request),
+              "lease acquire file:/a file:/b file:/c file:/d file:/e file:/f file:/g --wait");
 
-  EXPECT_SAYS(next_command(request), "lease acquire file:/a file:/b file:/c file:/d file:/e ... --wait");
+  for (int i = 0; i < 50; ++i) request.paths.push_back({.path = "/many/" + std::to_string(i)});
+  EXPECT_SAYS(next_command(request), "lease acquire - --wait");
+  // A list says of none that all below it is meant.
+  request.paths.back().subtree = true;
+  EXPECT_SAYS(next_command(request), " file:/many/48 --subtree file:/many/49 --wait");
 }
 
 // They come back by themselves with their sources.

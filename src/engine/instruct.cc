@@ -116,11 +116,4 @@ Result<Contention> instruct(Transaction& transaction, const Context& context, co
   return contention;
 }
 
-void forget_contentions(Transaction& transaction, const Owner& owner) {
-  // An empty session is no session: only the agent's own.
-  const Filter filter = owner.session_id.empty() ? Filter{.agent_id = owner.agent_id, .session_id = ""}
-                                                 : Filter{.session_id = owner.session_id};
-  for (const Contention& contention : transaction.contentions(filter)) transaction.erase(contention);
-}
-
 }  // namespace leasehold

@@ -19,7 +19,4 @@ Blockers blockers(View& view, const Context& context);
 Result<Contention> instruct(Transaction& transaction, const Context& context, const std::string& workspace,
                             const InstructRequest& request, const GroupId& group);
 
-// Forgets what the gate remembers of a session that ended.
-void forget_contentions(Transaction& transaction, const Owner& owner);
-
 }  // namespace leasehold

@@ -34,8 +34,8 @@ Error refusal(Standing standing, const std::string& name, const std::optional<Le
       break;
     case Standing::own_pending:
       return {Code::not_found,
-              fmt::format("You wait for {} and do not hold it yet. To wait no more: lease release {}", what,
-                          lease->id.text)};
+              fmt::format("You wait for {} and do not hold it yet. To wait no more: lease release --id {}",
+                          in_sentence(lease->path), lease->id.text)};
     case Standing::own_failed:
       return {Code::not_found, fmt::format("You waited for {} and did not get it: {}. Ask for it again.",
                                            what, describe(lease->ended_by))};

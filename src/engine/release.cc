@@ -87,7 +87,7 @@ Error only_waits(const std::string& name, const Lease& lease) {
   return {Code::not_found,
           fmt::format(
               "{} is not held: {} waits for {}. Only a lease can be taken by force; its owner can give up "
-              "the wait with: lease release {}",
+              "the wait with: lease release --id {}",
               in_sentence(name), describe(lease.holder), in_sentence(lease.path), lease.id.text)};
 }
 

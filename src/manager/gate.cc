@@ -76,18 +76,28 @@ Result<Contention> LeaseManager::instruct(const InstructRequest& request) {
 }
 
 Result<Outcomes> LeaseManager::end_session(const Caller& caller) {
-  ReleaseRequest request = {.caller = caller};
-  const Owner& owner = caller.holder.owner;
-  if (owner.session_id.empty()) {
-    request.which.all = true;
-  } else {
-    request.caller.whole_session = true;
-    request.which.session_id = owner.session_id;
-  }
-  auto answer = change<Outcomes>({.workspace = workspace_, .owners = {owner}, .gives_back = true}, nullptr,
+  const std::string& session_id = caller.holder.owner.session_id;
+  if (session_id.empty()) return leave_session(caller);  // It is no session, but the agent's own.
+  ReleaseRequest request = {.caller = caller, .which = {.session_id = session_id}};
+  request.caller.whole_session = true;
+  return end_all(request, {.session_id = session_id});
+}
+
+Result<Outcomes> LeaseManager::leave_session(const Caller& caller) {
+  const auto& [agent_id, session_id] = caller.holder.owner;
+  return end_all({.caller = caller, .which = {.all = true}},
+                 {.agent_id = agent_id, .session_id = session_id});
+}
+
+Result<Outcomes> LeaseManager::end_all(const ReleaseRequest& request, const Filter& denied) {
+  const Footprint footprint = {
+      .workspace = workspace_, .owners = {request.caller.holder.owner}, .gives_back = true};
+  auto answer = change<Outcomes>(footprint, nullptr,
                                  [&](Transaction& transaction, const Context& context) -> Result<Outcomes> {
                                    auto released = leasehold::release(transaction, context, request);
-                                   if (released) forget_contentions(transaction, owner);
+                                   if (!released) return released;
+                                   for (const Contention& contention : transaction.contentions(denied))
+                                     transaction.erase(contention);
                                    return released;
                                  });
   log_outcomes(options_.log, "released", request.caller, request.which, answer);

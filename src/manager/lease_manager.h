@@ -72,6 +72,8 @@ class LeaseManager final : public Client {
   Result<Blockers> blockers() override;
   Result<Contention> instruct(const InstructRequest& request) override;
   Result<Outcomes> end_session(const Caller& caller) override;
+  // The same for one of its agents alone.
+  Result<Outcomes> leave_session(const Caller& caller);
   Result<SessionPaths> session_paths(const std::string& session_id) override;
 
   Result<std::size_t> turn_started(const Holder& holder) override;
@@ -115,6 +117,8 @@ class LeaseManager final : public Client {
  private:
   friend class Waiter;
 
+  // Releases, and forgets what the gate remembers of those.
+  Result<Outcomes> end_all(const ReleaseRequest& request, const Filter& denied);
   Result<void> sweep_dead(Swept& total);
   Result<Swept> sweep_these(const Suspects& some);
 

@@ -78,7 +78,7 @@ json::object concise_row(const BoardRow& row, const Board& board) {
   add_text(result, "session_id", lease.holder.owner.session_id);
   add_text(result, "pr_id", lease.holder.pr_id);
   if (lease.holder.process) result["process"] = json::object{{"pid", lease.holder.process->pid}};
-  add_time(result, "acquired_at", lease.acquired_at, board);
+  if (lease.token.value != 0) add_time(result, "acquired_at", lease.acquired_at, board);
   add_time(result, "expires_at", lease.expires_at, board);
   add_time(result, "last_heartbeat_at", lease.last_heartbeat_at, board);
   add_time(result, "idle_at", lease.idle_at, board);

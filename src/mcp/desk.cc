@@ -36,7 +36,7 @@ Caller Desk::caller(const Peer& peer) {
                      .pr_id = options_.pr_id,
                      .host = options_.host,
                      .process = process_},
-          .whole_session = true};
+          .whole_session = options_.whole_session};
 }
 
 bool Desk::is_alone(const Caller& caller) const {

@@ -27,6 +27,8 @@ struct DeskOptions {
   std::string session;    // Of this server, where nobody tells one: two servers are two owners.
   std::string trace;      // Where a call brings none.
   bool sees_disk = true;  // The workspace lies on this machine's disk.
+  // What other agents of the session have is the caller's, too.
+  bool whole_session = true;
 };
 
 // Thread-safe.

@@ -1,4 +1,5 @@
 // Everybody who should not come in, and everything that should not be said.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -282,6 +283,74 @@ TEST_F(Doors, NobodyActsForAnother) {
   EXPECT_EQ(over_tcp("GET", lease, {}, eye).status, 200);
   EXPECT_EQ(over_tcp("POST", "/v1/leases", R"({"agent_id":"eve","paths":["/b"]})", eye).status, 403);
   EXPECT_EQ(over_tcp("POST", lease + "/force-release", R"({"reason":"urgent"})", boss).status, 200);
+}
+
+TEST_F(Doors, AnAgentsTokenIsForItsSubagentsToo) {
+  const std::string ann = token({"--agent", "ann"});
+  serve({}, true);
+  const auto ask = [&](const std::string& agent) {
+    const std::string body =
+        R"({"agent_id":")" + agent + R"(","session_id":"s","paths":["/)" + agent + "\"]}";
+    return over_tcp("POST", "/v1/leases", body, ann).status;
+  };
+
+  EXPECT_EQ(ask("ann/sub1"), 201);
+  EXPECT_EQ(ask("anna"), 403);
+  EXPECT_EQ(ask("bob/ann"), 403);
+}
+
+TEST_F(Doors, AnAgentsTokenEndsItsPartOfTheSessionThatIsNamed) {
+  const std::string ann = token({"--agent", "ann"});
+  const std::string bob = token({"--agent", "bob"});
+  serve({}, true);
+  const auto take = [&](const char* session, const char* path, const std::string& credential) {
+    return over_tcp("POST", "/v1/leases",
+                    fmt::format(R"({{"session_id":"{}","paths":["{}"]}})", session, path), credential)
+        .status;
+  };
+  ASSERT_EQ(take("one", "/a", bob), 201);
+  ASSERT_EQ(take("two", "/b", bob), 201);
+  ASSERT_EQ(take("one", "/c", ann), 201);
+  const auto denied = over_tcp("POST", "/v1/gate", R"({"session_id":"one","paths":["/c"]})", bob);
+  ASSERT_EQ(denied.code(), "retry_later") << denied;
+
+  const Reply ended = over_tcp("POST", "/v1/sessions/one/end", "{}", bob);
+
+  ASSERT_EQ(ended.status, 200) << ended;
+  ASSERT_EQ(ended.json().at("outcomes").as_array().size(), 1U) << ended;
+  EXPECT_EQ(ended.json().at("outcomes").at(0).at("path"), "/a");
+  EXPECT_EQ(over_tcp("GET", "/v1/leases", {}, bob).json().at("leases").as_array().size(), 2U);
+  // What the gate remembered of it is gone: it may ask again at once.
+  ASSERT_EQ(
+      over_tcp("POST", "/v1/leases/release", R"({"session_id":"one","which":{"all":true}})", ann).status,
+      200);
+  EXPECT_EQ(over_tcp("POST", "/v1/gate", R"({"session_id":"one","paths":["/c"]})", bob).json().at("decision"),
+            "granted");
+}
+
+TEST_F(Doors, AnOperatorsTokenSignsAsItsAgent) {
+  const std::string olga = token({"--role", "operator", "--agent", "olga"});
+  const std::string ann = token({"--agent", "ann"});
+  serve({}, true);
+  const auto force = [&](const std::string& more) {
+    return over_tcp("POST", "/v1/leases/force-release",
+                    R"({"which":{"all":true},"reason":"urgent")" + more + "}", olga);
+  };
+  ASSERT_EQ(over_tcp("POST", "/v1/leases", R"({"session_id":"s","paths":["/a"]})", ann).status, 201);
+
+  EXPECT_EQ(force(R"(,"actor":"bob")").code(), "not_owner");
+  EXPECT_EQ(force("").status, 200);
+  const Reply told = over_tcp("POST", "/v1/leases", R"({"session_id":"s","paths":["/a"]})", ann);
+  EXPECT_EQ(told.json().at("notices").at(0).at("actor"), "olga") << told;
+  // Whose name is only the user's signs as the token, too.
+  const Ran forced = run_lease(
+      {"force-release", "src/a.ts", "--reason", "urgent"},
+      {.environment = {"HOME=" + root(), "USER=tom",
+                       "LEASE_TOKEN=" + secret({"--role", "operator", "--agent", "olga"}), server_over_tcp()},
+       .out = {},
+       .cwd = root(),
+       .in = {}});
+  EXPECT_FALSE(contains(forced.err, "cannot sign")) << forced.err;
 }
 
 TEST_F(Doors, WhoMayOnlyLookTakesNobodysNotices) {

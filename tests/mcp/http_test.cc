@@ -108,6 +108,19 @@ TEST_F(McpHttp, ATokenIsOneAgentsAndNoOther) {
   EXPECT_EQ(document(told(looks, "/mcp?agent_id=ann", "lease_release")).at("error").at("code"), "not_owner");
   EXPECT_TRUE(document(told(looks, "/mcp", "lease_status")).contains("leases"));
   EXPECT_TRUE(is_held("src/a.ts"));
+
+  // Who is in the same session is still another agent.
+  const std::string bobs = token({"--agent", "bob"});
+  const auto state_for = [&](const std::string& credential) {
+    Line line(port());
+    line.say(modern("lease_status", R"({"paths":["src/b.ts"]})", "/mcp?session_id=shared", credential));
+    return document(line.reply()).at("paths").at(0).at("state");
+  };
+  Line line(port());
+  line.say(modern("lease_acquire", R"({"paths":["src/b.ts"]})", "/mcp?session_id=shared", anns));
+  line.reply();
+  EXPECT_EQ(state_for(anns), "yours");
+  EXPECT_EQ(state_for(bobs), "held");
 }
 
 TEST_F(McpHttp, ASessionIsItsPrincipalsAndEndsWithWhatItHas) {
