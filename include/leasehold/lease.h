@@ -91,7 +91,7 @@ enum class EndCause {
   none,         // It is.
   released,     // By its owner.
   expired,      // Its time ran out.
-  silent,       // Its owner lives, but was not heard of for `silence_max`.
+  silent,       // Nobody says that its owner is dead, but it was not heard of for too long.
   idle,         // Its owner's turn had stopped.
   owner_dead,   // Its owner's process is proven dead.
   recalled,     // It was asked back and not given by then.

@@ -140,6 +140,12 @@ Duration waited(const Ticket& ticket) {
   return std::chrono::duration_cast<Duration>(ticket.ended_at - ticket.arrival);
 }
 
+// What was waited for, in a sentence.
+std::string wanted(const Ticket& ticket) {
+  const std::size_t more = ticket.request.paths.size() - 1;
+  return in_sentence(ticket.request.paths.front().path) + (more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 std::string failure_message(View& view, const Ticket& ticket, const std::vector<Blocked>& blocked) {
   if (ticket.ended_by == EndCause::timed_out && blocked.empty()) {
     return fmt::format("Waited {}, which was all it was given. Nobody is in the way now. Ask again.",
@@ -152,8 +158,8 @@ std::string failure_message(View& view, const Ticket& ticket, const std::vector<
   if (ticket.ended_by == EndCause::deadlock) {
     if (const std::string cycle = recorded_cycle(view, ticket); !cycle.empty()) return never_ends(cycle);
   }
-  return fmt::format("The wait ended after {}: {}. Ask again.", describe(waited(ticket)),
-                     describe(ticket.ended_by));
+  return fmt::format("The wait for {} ended after {}: {}. Ask again.", wanted(ticket),
+                     describe(waited(ticket)), describe(ticket.ended_by));
 }
 
 // The answer to a ticket that waits no more.
@@ -167,11 +173,11 @@ Decision outcome(Ledger& ledger, const Ticket& ticket) {
       return std::move(*granted);
     }
     const auto ago = std::chrono::duration_cast<Duration>(transaction.now() - ticket.ended_at);
-    return Refused{
-        Code::lost,
-        fmt::format("It was granted {} ago and is over, at least in part. Ask again.", describe(ago)),
-        {},
-        waited(ticket)};
+    return Refused{Code::lost,
+                   fmt::format("The lease on {} was granted {} ago and is over, at least in part. Ask again.",
+                               wanted(ticket), describe(ago)),
+                   {},
+                   waited(ticket)};
   }
   Survey found = survey(transaction, context, ticket.request, &ticket);
   std::string message = failure_message(transaction, ticket, found.blocked);

@@ -38,7 +38,7 @@ EndCause lapse(const Ticket& ticket, Time now, const Context& context) {
   if (now >= ticket.wait_until) return EndCause::timed_out;
   if (liveness_of(process_of(ticket), context) == Liveness::dead) return EndCause::owner_dead;
   const bool proven = is_seen_to_wait(ticket, context) || now < ticket.proven_until;
-  return proven ? EndCause::none : EndCause::owner_dead;
+  return proven ? EndCause::none : EndCause::silent;
 }
 
 Time end_of_term(Duration ttl, Time now) {

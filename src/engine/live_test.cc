@@ -121,11 +121,11 @@ const TicketCase kTicketCases[] = {
     {"waited long enough, dead", kNow, kNow + 1s, Seen::dead, EndCause::timed_out},
     {"dead", kNow + 1h, kNow + 1h, Seen::dead, EndCause::owner_dead},
     {"cannot be seen, proved its life", kNow + 1h, kNow + 1ns, Seen::unknown, EndCause::none},
-    {"cannot be seen, proved nothing lately", kNow + 1h, kNow, Seen::unknown, EndCause::owner_dead},
-    {"no process, proved nothing lately", kNow + 1h, kNow, Seen::no_process, EndCause::owner_dead},
+    {"cannot be seen, proved nothing lately", kNow + 1h, kNow, Seen::unknown, EndCause::silent},
+    {"no process, proved nothing lately", kNow + 1h, kNow, Seen::no_process, EndCause::silent},
     {"seen alive, proved nothing lately", kNow + 1h, kNow - 1h, Seen::alive, EndCause::none},
     {"stopped, proved its life", kNow + 1h, kNow + 1ns, Seen::stopped, EndCause::none},
-    {"stopped, proved nothing lately", kNow + 1h, kNow, Seen::stopped, EndCause::owner_dead},
+    {"stopped, proved nothing lately", kNow + 1h, kNow, Seen::stopped, EndCause::silent},
 };
 
 TEST(LiveTicket, IsLiveExactlyAsTheTableSays) {
