@@ -1,10 +1,9 @@
 // What a keeper makes of leases that end.
-#include "keeper/keeper_state.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "keeper/keeper_state.h"
 #include "keeper/story.h"
 
 namespace leasehold {

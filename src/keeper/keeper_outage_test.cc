@@ -1,10 +1,9 @@
 // What a keeper does while the store cannot be reached, and afterwards.
-#include "keeper/keeper_state.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "keeper/keeper_state.h"
 #include "keeper/story.h"
 
 namespace leasehold {
