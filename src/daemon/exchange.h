@@ -119,6 +119,10 @@ Result<void> make_keys(std::vector<WantedPath>& paths);
 // If-Match with a token; nothing: none was given. Error: invalid_argument.
 Result<std::optional<Token>> token_from_if_match(const Request& request);
 
+// In which a credential has its locks of Git LFS, which are leases without end. Apart from what the same name
+// does as an agent: who pushes is not who edits.
+inline constexpr const char* kLfsSession = "git-lfs";
+
 // A lease without end is for operators to ask for: others' TTL becomes one that the cap cuts.
 void forbid_endless(const Exchange& exchange, std::optional<Duration>& ttl);
 

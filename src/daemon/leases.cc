@@ -142,9 +142,18 @@ std::string name_of(const Exchange& exchange, const AcquireRequest& request) {
   return name;
 }
 
-Result<void> check_operator(const Exchange& exchange, const TransferRequest& request) {
-  if (!request.as_operator || exchange.may(Role::op)) return {};
-  return fail(Code::not_owner, "Only an operator moves other owners' leases. Use an operator's credential.");
+Result<void> check_giver(const Exchange& exchange, const TransferRequest& request) {
+  if (exchange.may(Role::op)) return {};
+  if (request.as_operator)
+    return fail(Code::not_owner,
+                "Only an operator moves other owners' leases. Use an operator's credential.");
+  if (request.caller.holder.owner.session_id == kLfsSession) {
+    return fail(
+        Code::not_owner,
+        "A lock of Git LFS has no end, and only an operator hands one over. Give it back with: git lfs "
+        "unlock");
+  }
+  return {};
 }
 
 }  // namespace
@@ -252,7 +261,7 @@ Work upgrade(Exchange& exchange) {
 Work transfer(Exchange& exchange) {
   auto request = bound(exchange, transfer_request_from);
   if (!request) return refuse(request.error());
-  if (auto allowed = check_operator(exchange, *request); !allowed) return refuse(allowed.error());
+  if (auto allowed = check_giver(exchange, *request); !allowed) return refuse(allowed.error());
   return ask(
       exchange, [request = *request](LeaseManager& manager) { return manager.transfer(request); },
       outcomes(exchange));
@@ -309,7 +318,7 @@ Work upgrade_one(Exchange& exchange) {
 Work transfer_one(Exchange& exchange) {
   auto request = about_one(exchange, transfer_request_from);
   if (!request) return refuse(request.error());
-  if (auto allowed = check_operator(exchange, *request); !allowed) return refuse(allowed.error());
+  if (auto allowed = check_giver(exchange, *request); !allowed) return refuse(allowed.error());
   return ask(exchange,
              if_it_matches(exchange,
                            [request = *request](LeaseManager& manager) { return manager.transfer(request); }),

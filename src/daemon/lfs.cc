@@ -20,8 +20,6 @@ namespace {
 
 namespace json = boost::json;
 
-// Apart from what the same name does as an agent: who pushes is not who edits.
-constexpr const char* kSession = "git-lfs";
 constexpr std::uint64_t kLocksShown = 1'000;
 
 Response lfs_response(int status, const json::object& document) {
@@ -33,7 +31,8 @@ Response lfs_response(int status, const json::object& document) {
 // The credential says who it is; without a name of its own it stands for itself.
 Caller caller_of(const Exchange& exchange) {
   const Principal& principal = exchange.request.principal;
-  return {.holder = {.owner = {principal.agent_id.empty() ? principal.name : principal.agent_id, kSession}}};
+  return {
+      .holder = {.owner = {principal.agent_id.empty() ? principal.name : principal.agent_id, kLfsSession}}};
 }
 
 json::object lock_json(const LeaseId& id, const std::string& key, const Holder& holder, Time since,

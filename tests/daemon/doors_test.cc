@@ -353,6 +353,22 @@ TEST_F(Doors, AnOperatorsTokenSignsAsItsAgent) {
   EXPECT_FALSE(contains(forced.err, "cannot sign")) << forced.err;
 }
 
+// Else an agent would have a lease without end by it.
+TEST_F(Doors, ALockOfGitLfsIsHandedOverByOperatorsOnly) {
+  const std::string ann = token({"--agent", "ann"});
+  const std::string boss = token({"--role", "operator"});
+  serve({}, true);
+  const Reply locked = over_tcp("POST", "/lfs/design/locks", R"({"path":"a.psd"})", ann);
+  const std::string lease = "/v1/leases/" + std::string(locked.json().at("lock").at("id").as_string()) +
+                            "/transfer?workspace=design";
+
+  EXPECT_EQ(over_tcp("POST", lease, R"({"session_id":"git-lfs","to":{"agent_id":"ann"}})", ann).code(),
+            "not_owner");
+  EXPECT_EQ(over_tcp("POST", lease, R"({"agent_id":"boss","to":{"agent_id":"ann"},"as_operator":true})", boss)
+                .status,
+            200);
+}
+
 TEST_F(Doors, WhoMayOnlyLookTakesNobodysNotices) {
   const std::string ann = token({"--agent", "ann"});
   const std::string boss = token({"--role", "operator"});
