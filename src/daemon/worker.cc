@@ -11,6 +11,10 @@ namespace {
 // Other processes may write to the same store, and wait for as long as a batch takes.
 constexpr std::size_t kBatchMost = 256;
 
+bool is_kept(const Result<void>& committed) {
+  return committed || committed.error().code == Code::outcome_unknown;
+}
+
 }  // namespace
 
 Worker::Worker(Store& store, Options options) : store_(store), options_(std::move(options)) {
@@ -52,8 +56,7 @@ void Worker::work() {
   }
 }
 
-void Worker::run(std::vector<Job> batch) {
-  const auto began = std::chrono::steady_clock::now();
+Result<void> Worker::commit(const std::vector<Job>& batch) {
   if (options_.begin) options_.begin();
   const auto calls = [&] {
     for (const Job& job : batch) job.call();
@@ -64,21 +67,43 @@ void Worker::run(std::vector<Job> batch) {
   } else {
     calls();
   }
-  const bool kept = committed || committed.error().code == Code::outcome_unknown;
-  if (options_.end) options_.end(kept);
-  if (!kept) {
+  if (options_.end) options_.end(is_kept(committed));
+  return committed;
+}
+
+void Worker::take_back(const std::vector<Job>& batch) {
+  for (const Job& job : batch) {
+    if (job.undo) job.undo();
+  }
+}
+
+void Worker::report(std::size_t jobs, std::chrono::steady_clock::time_point began) const {
+  if (options_.report) options_.report(jobs, std::chrono::steady_clock::now() - began);
+}
+
+void Worker::run(std::vector<Job> batch) {
+  const auto began = std::chrono::steady_clock::now();
+  Result<void> committed = commit(batch);
+  if (!committed && committed.error().code == Code::transaction_conflict) {
+    take_back(batch);
+    committed = commit(batch);
+  }
+  if (is_kept(committed)) {
+    report(batch.size(), began);
+  } else {
     // One of them could not be done, and took the others with it: so each by itself, and as one who is not
     // in a group: each then learns from its own commit. On a full disk the store makes room for who gives
     // back.
+    take_back(batch);
     for (const Job& job : batch) {
+      const auto began_alone = std::chrono::steady_clock::now();
       if (options_.begin) options_.begin();
-      if (job.undo) job.undo();
       job.call();
       if (options_.end) options_.end(true);
+      report(1, began_alone);
     }
     committed = {};
   }
-  if (options_.report) options_.report(batch.size(), std::chrono::steady_clock::now() - began);
   options_.answer_by(
       [batch = std::make_shared<std::vector<Job>>(std::move(batch)), committed = std::move(committed)] {
         for (Job& job : *batch) job.done(committed);

@@ -50,6 +50,9 @@ class Worker {
  private:
   void work();
   void run(std::vector<Job> batch);
+  Result<void> commit(const std::vector<Job>& batch);
+  static void take_back(const std::vector<Job>& batch);
+  void report(std::size_t jobs, std::chrono::steady_clock::time_point began) const;
 
   Store& store_;
   const Options options_;

@@ -177,9 +177,9 @@ class Store {
   // Runs `calls`, whose calls of transact() and view(), by this thread, may become one commit: what each
   // wrote is all or nothing as ever and seen by those after it, but others see it, and bells ring, only when
   // this returns. For those who serve many and answer none of them before that.
-  //
   // Errors: outcome_unknown (perhaps all of it was kept, perhaps nothing); any other: nothing that any of
-  // them wrote was kept, whatever it was told.
+  // them wrote was kept, whatever it was told. transaction_conflict: one failed after it wrote something, and
+  // could not be undone alone; the next time it can.
   virtual Result<void> together(const std::function<void()>& calls) {
     calls();
     return {};

@@ -98,6 +98,8 @@ SqliteTransaction::SqliteTransaction(Connection& connection, std::string workspa
   wall_ = clock.wall();
 }
 
+bool SqliteTransaction::is_large() const { return !remembers_all_ || leases_.size() >= kRemembered; }
+
 Query SqliteTransaction::on_leases(const char* sql) {
   lease_changes_.write();
   return connection_.query(sql);

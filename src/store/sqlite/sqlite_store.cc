@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
 #include <iterator>
 #include <mutex>
 #include <optional>
@@ -23,6 +26,11 @@ namespace leasehold {
 namespace {
 
 using namespace sqlite;
+using Clock = std::chrono::steady_clock;
+
+// To be able to undo one call of a group, SQLite has to keep every page that it changes as it was: a quarter
+// of what a call costs. Few fail after they wrote something; who did may do so again.
+constexpr std::chrono::seconds kUndoesEachFor{1};
 
 bool is_full(const Failure& failure) { return (failure.sqlite_code & 0xff) == SQLITE_FULL; }
 
@@ -56,21 +64,28 @@ class SqliteStore final : public Store {
   };
   Result<Opened> connect() const;
   Result<Opened> try_connect(bool alone) const;  // Throws Failure.
-  Result<std::unique_ptr<Connection>> borrow();
-  void give_back(std::unique_ptr<Connection> connection);
+  // A connection knows what it wrote, and reads anew what others did: so who writes gets the one that wrote
+  // last, and who looks gets another, if there is one.
+  enum class Use { look, write };
+  Result<std::unique_ptr<Connection>> borrow(Use use);
+  void give_back(std::unique_ptr<Connection> connection, Use use);
   Result<void> prepare(Connection& connection);
 
   // What one thread commits as one.
   struct Group {
     const SqliteStore* store;
+    bool undoes_each;
     std::optional<Gate::Pass> pass = {};
-    std::unique_ptr<Connection> connection = {};  // Null: nothing was begun yet.
+    std::unique_ptr<Connection> connection = {};        // Null: nothing was begun yet.
+    std::optional<SqliteTransaction> transaction = {};  // Of the workspace that was asked for last.
     std::vector<GroupId> bells = {};
     bool only_gives_back = true;
     std::optional<Failure> failure = {};  // Then none of it will be kept.
   };
   Group* group_here() const { return group_ != nullptr && group_->store == this ? group_ : nullptr; }
   Result<void> begin(Group& group);
+  SqliteTransaction& transaction_in(Group& group, const std::string& workspace) const;
+  static void finish(Group& group);
   Result<void> write_in(Group& group, const Footprint& footprint, const Body& body);
   Result<void> commit(Group& group);
 
@@ -87,7 +102,8 @@ class SqliteStore final : public Store {
   const std::unique_ptr<Gate> gate_;
   const Bells bells_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Connection>> idle_;
+  std::deque<std::unique_ptr<Connection>> idle_;  // The last one wrote last.
+  std::atomic<Clock::time_point> undoes_each_until_ = Clock::time_point::min();
   static thread_local Group* group_;
 };
 
@@ -125,12 +141,16 @@ Result<SqliteStore::Opened> SqliteStore::try_connect(bool alone) const {
   return Opened{std::move(*connection), *version};
 }
 
-Result<std::unique_ptr<Connection>> SqliteStore::borrow() {
+Result<std::unique_ptr<Connection>> SqliteStore::borrow(Use use) {
   {
     const std::lock_guard lock(mutex_);
     while (!idle_.empty()) {
-      auto connection = std::move(idle_.back());
-      idle_.pop_back();
+      auto connection = std::move(use == Use::write ? idle_.back() : idle_.front());
+      if (use == Use::write) {
+        idle_.pop_back();
+      } else {
+        idle_.pop_front();
+      }
       // What is granted in a file without a name, nobody else knows of.
       if (!connection->has_moved()) return connection;
     }
@@ -146,10 +166,14 @@ Result<std::unique_ptr<Connection>> SqliteStore::borrow() {
   return std::move(opened->connection);
 }
 
-void SqliteStore::give_back(std::unique_ptr<Connection> connection) {
+void SqliteStore::give_back(std::unique_ptr<Connection> connection, Use use) {
   if (connection->is_alone()) return;
   const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(connection));
+  if (use == Use::write) {
+    idle_.push_back(std::move(connection));
+  } else {
+    idle_.push_front(std::move(connection));
+  }
 }
 
 Result<void> SqliteStore::start() {
@@ -167,7 +191,7 @@ Result<void> SqliteStore::start() {
   } catch (const Failure& failure) {
     return fail(failure.error);
   }
-  give_back(std::move(connection));
+  give_back(std::move(connection), Use::write);
   return {};
 }
 
@@ -230,7 +254,7 @@ bool SqliteStore::make_room(Connection& connection, bool gives_back, int tries) 
 
 // Lets the caller ask again as if nothing had been, should it not be kept.
 Result<void> SqliteStore::together(const std::function<void()>& calls) {
-  Group group = {.store = this};
+  Group group = {.store = this, .undoes_each = Clock::now() < undoes_each_until_.load()};
   group_ = &group;
   calls();
   group_ = nullptr;
@@ -250,7 +274,7 @@ Result<void> SqliteStore::begin(Group& group) {
   auto pass = gate_->enter(options_.gate_timeout);
   if (!pass) return fail(pass.error());
   wait_at_most(options_.gate_timeout);
-  auto connection = borrow();
+  auto connection = borrow(Use::write);
   if (!connection) return fail(connection.error());
   (*connection)->query("BEGIN IMMEDIATE").run();
   group.pass.emplace(std::move(*pass));
@@ -258,25 +282,45 @@ Result<void> SqliteStore::begin(Group& group) {
   return {};
 }
 
+// All calls in a group for one workspace share a transaction: what each would read first is known already.
+SqliteTransaction& SqliteStore::transaction_in(Group& group, const std::string& workspace) const {
+  if (group.transaction && (group.transaction->workspace() != workspace || group.transaction->is_large()))
+    finish(group);
+  if (!group.transaction) group.transaction.emplace(*group.connection, workspace, clock_);
+  return *group.transaction;
+}
+
+void SqliteStore::finish(Group& group) {
+  if (!group.transaction) return;
+  std::ranges::move(group.transaction->finish(), std::back_inserter(group.bells));
+  group.transaction.reset();
+}
+
 Result<void> SqliteStore::write_in(Group& group, const Footprint& footprint, const Body& body) {
   if (group.failure) return fail(group.failure->error);
   try {
-    if (!footprint.gives_back && is_short_of_space(options_.folder))
+    if (!footprint.gives_back && group.only_gives_back && is_short_of_space(options_.folder))
       throw Failure{full_disk(options_.folder), SQLITE_FULL};
     if (!group.connection) {
       if (auto begun = begin(group); !begun) throw Failure{begun.error()};
     }
-    Connection& connection = *group.connection;
-    connection.query("SAVEPOINT one").run();
-    SqliteTransaction transaction(connection, footprint.workspace, clock_);
+    if (group.undoes_each) group.connection->query("SAVEPOINT one").run();
+    SqliteTransaction& transaction = transaction_in(group, footprint.workspace);
+    const std::int64_t before = transaction.changes();
     auto done = body(transaction);
-    if (done) {
-      std::ranges::move(transaction.finish(), std::back_inserter(group.bells));
-      group.only_gives_back &= footprint.gives_back;
-    } else {
-      connection.query("ROLLBACK TO one").run();
+    if (done) group.only_gives_back &= footprint.gives_back;
+    if (group.undoes_each) {
+      if (done) {
+        finish(group);
+      } else {
+        group.transaction.reset();
+        group.connection->query("ROLLBACK TO one").run();
+      }
+      group.connection->query("RELEASE one").run();
+    } else if (!done && transaction.changes() != before) {
+      undoes_each_until_ = Clock::now() + kUndoesEachFor;
+      throw Failure{{Code::transaction_conflict, "A call failed after it wrote something."}};
     }
-    connection.query("RELEASE one").run();
     return done;
   } catch (const Failure& failure) {
     group.failure = failure;
@@ -287,24 +331,27 @@ Result<void> SqliteStore::write_in(Group& group, const Footprint& footprint, con
 Result<void> SqliteStore::commit(Group& group) {
   {
     const Rollback otherwise(*group.connection);
+    bool is_committing = false;
     try {
       if (group.failure) throw *group.failure;
+      finish(group);
       if (!group.only_gives_back) group.connection->make_room();
+      is_committing = true;
       group.connection->commit();
     } catch (const Failure& failure) {
-      if (!group.failure && (failure.sqlite_code & 0xff) == SQLITE_IOERR)
+      if (is_committing && (failure.sqlite_code & 0xff) == SQLITE_IOERR)
         return fail(Code::outcome_unknown,
                     failure.error.message + " Whether it was kept is not known: ask again.");
       group.failure = failure;
     }
   }
   if (group.failure) {
-    if (!is_fatal(*group.failure)) give_back(std::move(group.connection));
+    if (!is_fatal(*group.failure)) give_back(std::move(group.connection), Use::write);
     return fail(group.failure->error);
   }
   for (const GroupId& ticket : group.bells) bells_.ring(ticket);
   if (!group.only_gives_back) keep_spare(*group.connection);
-  give_back(std::move(group.connection));
+  give_back(std::move(group.connection), Use::write);
   group.pass.reset();
   return {};
 }
@@ -317,7 +364,7 @@ Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body)
     const auto pass = gate_->enter(options_.gate_timeout);
     if (!pass) return fail(pass.error());
     wait_at_most(options_.gate_timeout);
-    auto connection = borrow();
+    auto connection = borrow(Use::write);
     if (!connection) return fail(connection.error());
     bool was_full = false;
     for (int tries = 0;; ++tries) {
@@ -345,7 +392,7 @@ Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body)
     }
     if (bells && !footprint.gives_back) keep_spare(**connection);
     log_is_long = (*connection)->log_pages() > options_.log_pages_max;
-    give_back(std::move(*connection));
+    give_back(std::move(*connection), Use::write);
   }
   if (!bells) return fail(bells.error());
   // The kernel puts whom a pipe wakes on the waker's core, and there behind the waker.
@@ -358,7 +405,7 @@ Result<void> SqliteStore::transact(const Footprint& footprint, const Body& body)
 void SqliteStore::shorten_log() {
   const auto pass = gate_->enter(options_.gate_timeout);
   if (!pass) return;
-  auto connection = borrow();
+  auto connection = borrow(Use::write);
   if (!connection) return;
   if (options_.empties_log) {
     (*connection)->empty_log();
@@ -368,22 +415,21 @@ void SqliteStore::shorten_log() {
   keep_spare(**connection);
   fill_reserve(options_.folder);
   bells_.clear();
-  give_back(std::move(*connection));
+  give_back(std::move(*connection), Use::write);
 }
 
 Result<void> SqliteStore::view(const Footprint& footprint, const Look& body) {
   if (Group* group = group_here(); group != nullptr && group->connection && !group->failure) {
     // What was written in this group is seen only there.
     try {
-      SqliteTransaction transaction(*group->connection, footprint.workspace, clock_, false);
-      return body(transaction);
+      return body(transaction_in(*group, footprint.workspace));
     } catch (const Failure& failure) {
       group->failure = failure;
       return fail(failure.error);
     }
   }
   wait_at_most(options_.gate_timeout);
-  auto connection = borrow();
+  auto connection = borrow(Use::look);
   if (!connection) return fail(connection.error());
   try {
     Result<void> done;
@@ -395,7 +441,7 @@ Result<void> SqliteStore::view(const Footprint& footprint, const Look& body) {
       (*connection)->query("COMMIT").run();
     }
     // Only now: from here on it is another thread's.
-    give_back(std::move(*connection));
+    give_back(std::move(*connection), Use::look);
     return done;
   } catch (const Failure& failure) {
     return fail(failure.error);
@@ -404,7 +450,7 @@ Result<void> SqliteStore::view(const Footprint& footprint, const Look& body) {
 
 // What SQLite itself finds wrong with the file, whichever workspace it concerns. Only a copy repairs that.
 Result<std::vector<Defect>> SqliteStore::examine(const std::string&, bool) {
-  auto connection = borrow();
+  auto connection = borrow(Use::look);
   if (!connection) return fail(connection.error());
   try {
     std::vector<Defect> defects;
@@ -420,7 +466,7 @@ Result<std::vector<Defect>> SqliteStore::examine(const std::string&, bool) {
                                                         in_sentence(found))});
       }
     }
-    give_back(std::move(*connection));
+    give_back(std::move(*connection), Use::look);
     return defects;
   } catch (const Failure& failure) {
     return fail(failure.error);

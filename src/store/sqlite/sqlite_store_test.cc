@@ -47,6 +47,39 @@ TEST(SqliteStore, ThreadsThatReadAndWriteDoNotDisturbEachOther) {
   look(*store, [](View& view) { EXPECT_EQ(view.leases({}).size(), 500U); });
 }
 
+// Calls of a group share what they know, up to a point.
+TEST(SqliteStore, ALargeGroupIsKeptWhole) {
+  const SqlitePlace place;
+  const auto store = place.open();
+  constexpr int kCalls = 6;
+  constexpr int kLeases = 900;
+  const auto kept = store->together([&] {
+    for (int call = 0; call < kCalls; ++call) {
+      commit(*store, [&](Transaction& transaction) {
+        for (int i = 0; i < kLeases; ++i) {
+          const int number = call * kLeases + i;
+          transaction.put(make_lease(number, fmt::format("/{}", number)));
+        }
+        EXPECT_EQ(transaction.lease_count(ann()), static_cast<std::size_t>((call + 1) * kLeases));
+      });
+      // What an earlier call wrote can be changed, whether or not that is still known.
+      commit(*store, [&](Transaction& transaction) {
+        Lease first = *transaction.lease(lease_id(0));
+        EXPECT_EQ(first.renewal_count, call);
+        ++first.renewal_count;
+        transaction.put(first);
+      });
+    }
+  });
+
+  EXPECT_TRUE(kept);
+  look(*store, [&](View& view) {
+    EXPECT_EQ(view.leases({}).size(), static_cast<std::size_t>(kCalls * kLeases));
+    EXPECT_EQ(view.lease_count(ann()), static_cast<std::size_t>(kCalls * kLeases));
+    EXPECT_EQ(view.lease(lease_id(0))->renewal_count, kCalls);
+  });
+}
+
 // A transaction remembers only so many of the leases it read.
 TEST(SqliteStore, OfManyLeasesEachIsWrittenAsItIs) {
   constexpr int kLeases = 1'200;

@@ -27,6 +27,12 @@ class SqliteTransaction final : public Transaction {
   // Call it last, before the commit. Returns the bells to ring after it.
   std::vector<GroupId> finish();
 
+  const std::string& workspace() const { return workspace_; }
+  // Rises with everything that is written, but for tokens that are drawn. Throws Failure.
+  std::int64_t changes();
+  // It remembers so much that another one would be quicker.
+  bool is_large() const;
+
   Time now() const override { return now_; }
   WallTime wall() const override { return wall_; }
   std::vector<Lease> leases_at(const Scope& scope) override;

@@ -348,6 +348,8 @@ std::size_t SqliteTransaction::forget(Time ended_before, WallTime history_before
   std::size_t forgotten = 0;
   lease_changes_.write();
   leases_.clear();
+  tickets_.clear();
+  waiting_at_.clear();
   const auto remove = [&](const char* sql, std::int64_t moment) {
     connection_.query(sql).bind_all(alias_, moment, left).run();
     left -= connection_.changes();
@@ -407,6 +409,11 @@ void SqliteTransaction::write_count(const Owner& owner, std::int64_t change) {
           " ON CONFLICT DO UPDATE SET leases = leases + excluded.leases")
       .bind_all(alias_, owner.agent_id, owner.session_id, change)
       .run();
+}
+
+std::int64_t SqliteTransaction::changes() {
+  lease_changes_.write();
+  return connection_.total_changes() + std::ssize(bells_);
 }
 
 std::vector<GroupId> SqliteTransaction::finish() {
