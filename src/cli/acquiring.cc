@@ -4,16 +4,19 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 
 #include "cli/answers.h"
 #include "cli/end_signals.h"
 #include "cli/progress.h"
 #include "cli/render_text.h"
+#include "model/may_pass.h"
 #include "util/shell_word.h"
 #include "util/unique.h"
 #include "util/utf8.h"
@@ -200,22 +203,29 @@ Result<AcquireAnswer> upgrade(Call& call, const AcquireRequest& request) {
   const EndSignals signals;
   const Progress progress(call.out(), [&] { return waiting_for(client, request); });
   std::vector<Notice> told;
+  std::optional<GroupId> ticket;
+  auto patience = std::chrono::steady_clock::now();
   auto answer = client.upgrade(request);
   for (;;) {
-    if (!answer) return answer;
-    std::ranges::move(answer->notices, std::back_inserter(told));
-    const auto* queued = std::get_if<Queued>(&answer->decision);
-    if (queued == nullptr) return AcquireAnswer{std::move(answer->decision), std::move(told)};
-    const GroupId ticket = queued->ticket;
+    const auto now = std::chrono::steady_clock::now();
+    if (answer) {
+      std::ranges::move(answer->notices, std::back_inserter(told));
+      const auto* queued = std::get_if<Queued>(&answer->decision);
+      if (queued == nullptr) return AcquireAnswer{std::move(answer->decision), std::move(told)};
+      ticket = queued->ticket;
+      patience = now + (queued->wait_until - queued->at);
+    } else if (!ticket || !may_pass(answer.error().code) || now >= patience) {
+      return answer;
+    }
     // Upgrades are rare, and whoever makes one holds the file already: no bell, just a look now and then.
     constexpr int kLookEveryMs = 100;
     pollfd cancelled = {signals.descriptor(), POLLIN, 0};
     if (::poll(&cancelled, 1, kLookEveryMs) > 0) {
-      if (auto gave_up = client.cancel(request.caller, ticket); !gave_up) return fail(gave_up.error());
+      if (auto gave_up = client.cancel(request.caller, *ticket); !gave_up) return fail(gave_up.error());
       return AcquireAnswer{Refused{Code::lost, "The wait was cancelled. What was shared still is.", {}, {}},
                            std::move(told)};
     }
-    answer = client.poll(request.caller, ticket);
+    answer = client.poll(request.caller, *ticket);
   }
 }
 

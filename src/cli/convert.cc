@@ -7,8 +7,9 @@ namespace leasehold {
 namespace {
 
 Result<int> run_upgrade(Call& call) {
-  const auto request = acquire_request(call, false);
+  auto request = acquire_request(call, false);
   if (!request) return fail(request.error());
+  if (request->wait == Duration::zero()) request->wait.reset();
   const auto answered = upgrade(call, *request);
   if (!answered) return fail(answered.error());
   return answer_or_give_back(call, *request, *answered);

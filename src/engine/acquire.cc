@@ -267,8 +267,16 @@ Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket) {
   return place_in_queue(ticket, survey(transaction, context, ticket.request, &ticket), ledger.now());
 }
 
-Decision replay(Ledger& ledger, const Caller& caller, Earlier earlier) {
-  Decision decision = earlier.waits ? look_again(ledger, caller, std::move(*earlier.waits))
+// Who asks again waits from now on, if it says by which process.
+void take_over(Ledger& ledger, const AcquireRequest& request, Ticket& ticket) {
+  if (!request.waiter || ticket.request.waiter == request.waiter) return;
+  ticket.request.waiter = request.waiter;
+  ledger.prove_life(ticket);
+}
+
+Decision replay(Ledger& ledger, const AcquireRequest& request, Earlier earlier) {
+  if (earlier.waits) take_over(ledger, request, *earlier.waits);
+  Decision decision = earlier.waits ? look_again(ledger, request.caller, std::move(*earlier.waits))
                                     : Decision(std::move(*earlier.granted));
   if (auto* granted = std::get_if<Granted>(&decision)) {
     granted->ttl_clamped = earlier.ttl_clamped;
@@ -311,7 +319,7 @@ Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, 
   auto earlier = find_earlier(ledger, request);
   if (!earlier) return fail(earlier.error());
   if (*earlier) {
-    Decision decision = replay(ledger, request.caller, std::move(**earlier));
+    Decision decision = replay(ledger, request, std::move(**earlier));
     return AcquireAnswer{std::move(decision), take_notices(transaction, owner)};
   }
 

@@ -41,7 +41,38 @@ bool is_own_doing(const std::string& path, const SeenFiles& holder) {
   return seen->state == state_of(path);
 }
 
+// A file that is gone does not tell since when. It was before, if the owner knew it to be, and the holder has
+// not seen it since.
+bool was_gone(const std::string& path, const SeenFiles& own, const SeenFiles& holder) {
+  const auto known = own.find(path);
+  if (!known || known->state.is_there() || state_of(path).is_there()) return false;
+  const auto held = holder.find(path);
+  return !held || held->at <= known->at;
+}
+
+// With what is known of it already, it is not noted again.
+void note_if_gone(const std::string& path, SeenFiles& own, bool is_news) {
+  if (state_of(path).is_there()) return;
+  const auto known = own.find(path);
+  if (is_news || !known || known->state.is_there()) own.note_state(path);
+}
+
+std::string file_of(const OpenWorkspace& workspace, const Lease& lease) {
+  return join(workspace.root(), lease.path.substr(1));
+}
+
+bool is_of_a_file(const Lease& lease) { return !lease.subtree && is_path(lease.path); }
+
 }  // namespace
+
+void note_gone(OpenWorkspace& workspace, SeenFiles& own, const Owner& owner) {
+  const auto leases = workspace.client()->leases();
+  if (!leases) return;  // It is a courtesy.
+  for (const Lease& lease : *leases) {
+    if (is_of_a_file(lease) && lease.holder.owner != owner)
+      note_if_gone(file_of(workspace, lease), own, false);
+  }
+}
 
 Result<std::vector<Trespass>> find_trespasses(OpenWorkspace& workspace, const std::string& seen_folder,
                                               SeenFiles& own, const Owner& owner,
@@ -50,14 +81,19 @@ Result<std::vector<Trespass>> find_trespasses(OpenWorkspace& workspace, const st
   if (!leases) return fail(leases.error());
   std::vector<Trespass> trespasses;
   for (const Lease& lease : *leases) {
-    if (lease.subtree || !is_path(lease.path)) continue;
-    const std::string path = join(workspace.root(), lease.path.substr(1));
+    if (!is_of_a_file(lease)) continue;
+    const std::string path = file_of(workspace, lease);
     if (lease.holder.owner == owner) {
       if (const auto seen = own.find(path); !seen || seen->state != state_of(path)) own.note(path);
-    } else if (began && changed_since(path, *began) &&
-               !is_own_doing(path, SeenFiles(seen_folder, lease.holder.owner))) {
-      trespasses.push_back({lease.path.substr(1), lease});
+      continue;
     }
+    bool is_trespass = false;
+    if (began && changed_since(path, *began)) {
+      const SeenFiles holder(seen_folder, lease.holder.owner);
+      is_trespass = !was_gone(path, own, holder) && !is_own_doing(path, holder);
+    }
+    if (is_trespass) trespasses.push_back({lease.path.substr(1), lease});
+    note_if_gone(path, own, is_trespass);
   }
   return trespasses;
 }
@@ -68,8 +104,8 @@ void note_granted(const OpenWorkspace& workspace, const std::vector<Lease>& leas
   if (!folder || leases.empty()) return;
   SeenFiles seen(*folder, leases.front().holder.owner);
   for (const Lease& lease : leases) {
-    if (lease.subtree || !is_path(lease.path) || lease.mode != Mode::exclusive) continue;
-    const std::string path = join(workspace.root(), lease.path.substr(1));
+    if (!is_of_a_file(lease) || lease.mode != Mode::exclusive) continue;
+    const std::string path = file_of(workspace, lease);
     // What it saw before is what it knows of it, even if it is another file by now.
     if (!seen.find(path)) seen.note_state(path);
   }

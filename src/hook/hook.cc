@@ -278,7 +278,9 @@ HookAnswer HookCall::at_the_gate() {
     if (!known->second.empty()) parts[known->second].writes.push_back(write);
   }
   // The first that is heard of it here; else its session or its turn told.
-  if (SeenFiles* const seen = seen_files(); seen != nullptr && seen->is_new()) note_session_in(project());
+  SeenFiles* const seen = seen_files();
+  const bool is_first = seen != nullptr && seen->is_new();
+  if (is_first) note_session_in(project());
   for (auto& [root, part] : parts) {
     if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) {
       // What was granted for it elsewhere will not be written either.
@@ -291,10 +293,12 @@ HookAnswer HookCall::at_the_gate() {
     }
     note_tree(root);
   }
-  if (!event_->command.empty()) {
+  if (!event_->command.empty() && seen != nullptr) {
+    if (is_first) {
+      if (const auto opened = open(project(), false)) note_gone(**opened, *seen, owner());
+    }
     // Codex does not report the end of one that failed, and runs one after the other.
-    if (SeenFiles* const seen = seen_files())
-      seen->note_command_begins(event_->call_id, event_->host == HookHost::codex);
+    seen->note_command_begins(event_->call_id, event_->host == HookHost::codex);
   }
   return news_.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, news_);
 }

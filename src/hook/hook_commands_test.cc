@@ -257,6 +257,38 @@ TEST_F(HookTest, AFileThatIsGoneWithItsFolderIsNoticed) {
   EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code)"));
 }
 
+TEST_F(HookTest, AFileThatWasGoneBeforeIsNoCommandsDoing) {
+  write("src/a", "one");
+  ASSERT_EQ(write_as("s1", "src/a", "two"), "");
+  std::filesystem::remove(root() + "/src/a");  // By its user, say.
+
+  for (const std::string session : {"s2", "s3", "s2"}) {
+    ASSERT_EQ(shell(session, "make"), "");
+    write("src/report", "something else changed there");
+    EXPECT_EQ(after_shell(session, "make"), "") << session;
+  }
+  EXPECT_EQ(edit("s1", "src/a"), "") << "nobody is said to have changed it";
+}
+
+TEST_F(HookTest, AFileThatIsGoneIsToldOfOnce) {
+  write("src/a", "one");
+  write("src/b", "one");
+  ASSERT_EQ(write_as("s1", "src/a", "two"), "");
+  ASSERT_EQ(shell("s2", "make"), "");
+  std::filesystem::remove(root() + "/src/a");
+  EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code)"));
+  ASSERT_EQ(shell("s2", "make"), "");
+  std::filesystem::remove(root() + "/src/b");
+  EXPECT_EQ(after_shell("s2", "make"), "");
+  EXPECT_TRUE(mentions(edit("s1", "src/a"), "src/a was removed by claude-code"));
+
+  // It is there again, and then it is not.
+  ASSERT_EQ(write_as("s1", "src/a", "three"), "");
+  ASSERT_EQ(shell("s2", "make"), "");
+  std::filesystem::remove(root() + "/src/a");
+  EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code)"));
+}
+
 TEST_F(HookTest, WhatItsHolderWroteMeanwhileIsNobodyElsesDoing) {
   write("a", "one");
   ASSERT_EQ(write_as("s1", "a", "two"), "");

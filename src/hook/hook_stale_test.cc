@@ -31,7 +31,7 @@ TEST_F(HookTest, WhenAFileWasTakenAwayIsToldToo) {
 
   const std::string told = edit("s1", "a");
 
-  EXPECT_TRUE(mentions(told, "a was changed by claude-code at 2")) << told;
+  EXPECT_TRUE(mentions(told, "a was removed by claude-code at 2")) << told;
 }
 
 TEST_F(HookTest, AProjectMayDoWithoutReadingAgain) {

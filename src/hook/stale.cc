@@ -66,9 +66,10 @@ std::optional<std::string> stale_reason(OpenWorkspace& workspace, SeenFiles& see
                             ? WallTime(std::chrono::duration_cast<std::chrono::microseconds>(modified))
                             : change->at;
     return fmt::format(
-        "Not written yet: {} was changed by {} at {}, after you last saw it. Read it again, then write.",
-        shortened(in_sentence((*key)->substr(1)), 200), shortened(in_sentence(change->agent_id), 60),
-        to_rfc3339(at));
+        "Not written yet: {} was {} by {} at {}, after you last saw it. {}",
+        shortened(in_sentence((*key)->substr(1)), 200), now.is_there() ? "changed" : "removed",
+        shortened(in_sentence(change->agent_id), 60), to_rfc3339(at),
+        now.is_there() ? "Read it again, then write." : "If it is to be there again, write it once more.");
   }
   return std::nullopt;
 }

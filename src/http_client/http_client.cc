@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "http_client/exchange.h"
+#include "model/may_pass.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
 #include "wire/read_answers.h"
@@ -61,10 +62,6 @@ Error error_of(const Reply& reply, const http::Server& server) {
   if (reply.status == 408 || reply.status == 503) return {Code::unavailable, said};
   return {reply.status >= 500 ? Code::unavailable : Code::invalid_argument,
           fmt::format("The lease server at {} refused the request: {}", in_sentence(server.shown()), said)};
-}
-
-bool may_pass(Code code) {
-  return code == Code::unavailable || code == Code::transaction_conflict || code == Code::outcome_unknown;
 }
 
 // A refusal comes as a problem; in an answer its message stands with its code.

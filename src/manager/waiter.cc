@@ -12,6 +12,7 @@
 #include "env/liveness.h"
 #include "manager/lease_manager.h"
 #include "manager/logging.h"
+#include "model/may_pass.h"
 
 namespace leasehold {
 namespace {
@@ -55,11 +56,6 @@ Duration time_to_next_look(const Queued& queued, Random& random) {
 
 // Enough to see who dies; should there be more, the safety poll finds out.
 constexpr std::size_t kWatchedMax = 32;
-
-// The request still waits, as far as anybody knows, and looking again is safe.
-bool may_pass(Code code) {
-  return code == Code::unavailable || code == Code::transaction_conflict || code == Code::outcome_unknown;
-}
 
 bool may_help_to_try_again(const AcquireRequest& request, const Result<AcquireAnswer>& answer) {
   if (answer) {

@@ -229,6 +229,31 @@ class CountingStore final : public ForwardingStore {
   };
 };
 
+// Two processes of one owner: what the first one's death ends is not the second one's wait.
+TEST_F(Glancing, WhoAsksAgainUnderItsKeyWaitsFromThenOn) {
+  world.probe.tell(process(2), Liveness::alive);
+  world.probe.tell(process(3), Liveness::alive);
+  const auto waiting = [&](const Process& by) {
+    AcquireRequest request = asking({"cyd", "s"}, {"/a"});
+    request.wait = Duration(10min);
+    request.waiter = by;
+    request.idempotency_key = "k";
+    auto waiter = std::make_unique<Waiter>(manager, request, Waiter::Until::decided);
+    waiter->look();
+    return waiter;
+  };
+  const auto first = waiting(process(2));
+  const auto second = waiting(process(3));
+  bob_waits->give_up();
+
+  world.probe.tell(process(2), Liveness::dead);
+  release();
+  second->look();
+
+  ASSERT_TRUE(second->answer());
+  EXPECT_TRUE(std::holds_alternative<Granted>(second->take_answer()->decision));
+}
+
 struct FarBehind : testing::Test {
   FarBehind() {
     EXPECT_TRUE(manager.acquire(asking(ann(), {"/a"})));

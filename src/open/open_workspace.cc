@@ -175,7 +175,9 @@ class LocalWorkspace final : public OpenWorkspace {
     std::vector<WantedPath> wanted;
     std::vector<std::string> files;  // A directory as a whole has its tests in it, or none of its own.
     for (const AskedPath& asked : paths) {
-      auto key = this->key(asked.path, options);
+      OsPath path = os_path(asked.path, options);
+      path.subtree = asked.subtree;
+      auto key = key_from_os(opened_.workspace, path);
       if (!key) return fail(key.error());
       if (!asked.subtree) files.push_back(*key);
       wanted.push_back({.path = std::move(*key), .subtree = asked.subtree});

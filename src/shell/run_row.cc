@@ -294,7 +294,8 @@ class Row {
         if (all.size() > 1) note_each(all[1]);
         return;
       case Operands::last:
-        return note_each(all.back());
+        if (goes_deep_) return note_each(all.back());
+        return note_copy();
       case Operands::copy:
       case Operands::move:
       case Operands::link:
@@ -366,7 +367,9 @@ class Row {
       const bool is_deep =
           (goes_deep_ && !is_file(source)) || (row_.operands == Operands::move && is_folder(source));
       if (row_.operands == Operands::move) note(source, source.is_tree || is_folder(source));
-      const std::string_view name = last_name(source.text);
+      std::string_view name = last_name(source.text);
+      // The file may be another machine's.
+      if (row_.operands == Operands::last) name.remove_prefix(name.rfind(':') + 1);
       if (!target.is_known()) {
         unseen(target.why);
       } else if (!is_in) {

@@ -44,7 +44,8 @@ Result<Target> target_of(const Workspace& workspace, const std::string& path, co
   if (!resolved) return fail(std::move(resolved).error());
   const auto inside = below(resolved->path, workspace.root);
   if (!inside) return Target{.key = {}, .resolved = std::move(resolved->path)};
-  if (auto inner = inner_root(workspace, resolved->path))
+  const std::string about = given.subtree ? join(resolved->path, "all") : resolved->path;
+  if (auto inner = inner_root(workspace, about))
     return Target{.key = {}, .resolved = std::move(resolved->path), .inner_root = std::move(inner)};
 
   if (!given.literal && !resolved->exists && inside->find_first_of("*?") != std::string_view::npos) {

@@ -17,6 +17,7 @@ struct OsPath {
   // True: the path names one file even if it contains "*" or "?", or reads like port:3000. For callers that
   // can mean nothing else, such as a hook that was told which file is about to be written.
   bool literal = false;
+  bool subtree = false;  // It is about all that is below.
 };
 
 // The key (key.h) of a path of this machine. `path` may be

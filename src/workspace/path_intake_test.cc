@@ -198,6 +198,9 @@ TEST_F(PathIntake, AWorkspaceInsideThisOneHasItsOwnKeys) {
     EXPECT_EQ(key_if_inside(workspace, {.path = path, .cwd = workspace.root}), std::nullopt);
   }
   EXPECT_EQ(key("sub"), "/sub") << "as git has it: a name";
+  for (const std::string path : {"sub", "sub/", "sub/src", "way"})
+    EXPECT_FALSE(key_from_os(workspace, {.path = path, .cwd = workspace.root, .subtree = true})) << path;
+  EXPECT_EQ(key_from_os(workspace, {.path = "subs", .cwd = workspace.root, .subtree = true}), "/subs");
   EXPECT_EQ(key("subs/f.ts"), "/subs/f.ts");
   workspace = find_workspace(tree / "ws/sub/f.ts").value();
   EXPECT_EQ(key("sub/f.ts"), "/f.ts");

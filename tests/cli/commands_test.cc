@@ -68,6 +68,7 @@ TEST_F(Commands, UpgradeAndDowngradeInPlace) {
   ASSERT_EQ(as("ann", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);
   ASSERT_EQ(as("bob", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);
   EXPECT_EQ(as("ann", {"upgrade", "docs/x.md"}).exit, 75);
+  EXPECT_EQ(as("ann", {"upgrade", "docs/x.md", "--wait", "0s"}).exit, 75);
   ASSERT_EQ(as("bob", {"release", "docs/x.md"}).exit, 0);
 
   EXPECT_EQ(as("ann", {"upgrade", "docs/x.md"}).exit, 0);

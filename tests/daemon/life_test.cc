@@ -1,5 +1,6 @@
 // Starting, stopping, dying and coming back.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <fstream>
 #include <set>
@@ -363,6 +364,33 @@ TEST_F(DaemonLife, WhoWatchesGoesOnBehindARestart) {
 
   EXPECT_EQ(ran.exit, 0) << ran.err;
   EXPECT_TRUE(contains(ran.out, "\"/src/b.ts\"")) << ran.out;
+}
+
+TEST_F(DaemonLife, WhoWaitsForAnUpgradeGoesOnBehindARestart) {
+  serve();
+  const auto alone = [&](const std::string& agent, const std::vector<std::string>& arguments) {
+    return run_lease(arguments, {.environment = environment(agent), .out = {}, .cwd = root(), .in = {}});
+  };
+  for (const char* agent : {"ann", "bob"})
+    ASSERT_EQ(alone(agent, {"acquire", "src/a.ts", "--mode", "shared"}).exit, 0);
+  auto variables = environment("ann");
+  variables.push_back("LEASE_STORE=http+unix:" + socket());
+  StartedLease upgrade({"upgrade", "src/a.ts", "--wait", "1m"}, variables, root());
+  ASSERT_TRUE(eventually([&] { return contains(alone("bob", {"status", "--json"}).out, "\"pending\""); }));
+  stop();
+  ASSERT_EQ(alone("bob", {"release", "src/a.ts"}).exit, 0);
+  const auto has_ended = [&] {
+    siginfo_t ended = {};
+    return waitid(P_PID, static_cast<id_t>(upgrade.pid()), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid != 0;
+  };
+  // Longer than it sleeps between two looks: it has met that nobody is there.
+  EXPECT_FALSE(eventually(has_ended, std::chrono::milliseconds(500)));
+
+  serve();
+
+  EXPECT_EQ(upgrade.wait().exit, 0);
+  EXPECT_EQ(alone("ann", {"ls"}).out, "/src/a.ts\texclusive\tann\n");
 }
 
 TEST_F(DaemonLife, TheCommandLineWorksOverIt) {
