@@ -205,6 +205,30 @@ bool Configuration::is_on(std::string_view name) const {
   return spec != nullptr && spec->field.current(built_in_) != 0;
 }
 
+Result<std::vector<std::string>> Configuration::leave_to_server() {
+  std::vector<std::string> notes;
+  for (const SettingSpec& spec : setting_specs()) {
+    const auto known = known_.find(spec.name);
+    if (known == known_.end() || spec.is_local || spec.is_in_requests) continue;
+    if (known->second.source == "flag")
+      return fail(Code::invalid_argument,
+                  fmt::format("{} is for the lease server to say, which goes by its own settings. Leave it "
+                              "out, or store it there: lease config set {} {}",
+                              spec.name, spec.name, setting_text(spec, known->second.value)));
+    notes.push_back(
+        fmt::format("{} ({}) does not count: the lease server goes by its own settings. To store "
+                    "it there: lease config set {} {}",
+                    spec.name, known->second.source, spec.name, setting_text(spec, known->second.value)));
+    known_.erase(known);
+  }
+  return notes;
+}
+
+std::optional<std::int64_t> Configuration::said(std::string_view name) const {
+  const auto known = known_.find(name);
+  return known != known_.end() ? std::optional(known->second.value) : std::nullopt;
+}
+
 std::string Configuration::fingerprint() const {
   std::string text = "profile=" + profile_.value;
   for (const auto& [name, known] : known_) text += fmt::format(";{}={}", name, known.value);

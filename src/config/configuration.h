@@ -57,6 +57,13 @@ class Configuration {
   // A flag by its name, while the store was not asked yet.
   bool is_on(std::string_view name) const;
 
+  // A server decides by its own settings: those that it cannot be told with each request are dropped. Returns
+  // a note for people about each. Error: invalid_argument (one is a flag).
+  Result<std::vector<std::string>> leave_to_server();
+
+  // What the sources before the store say. Nothing: they do not.
+  std::optional<std::int64_t> said(std::string_view name) const;
+
   // What all sources but the store say, as one line: with equal ones two processes decide alike on one store.
   std::string fingerprint() const;
 

@@ -85,6 +85,26 @@ TEST_F(Config, KnowsTheOlderNamesUnderTheProfileSessionOnly) {
   EXPECT_EQ(read()->policy_without_store().ttl, 2s) << "our own name goes first";
 }
 
+TEST_F(Config, LeavesToAServerWhatNoRequestCanSay) {
+  sources_.project = file("ttl = \"7s\"\ngate_retry = \"1s\"\ngate_reads = true\n");
+  variables["LEASE_WAITING"] = "false";
+  const auto config = read();
+  const auto notes = config->leave_to_server();
+
+  ASSERT_TRUE(notes);
+  ASSERT_EQ(notes->size(), 2u);
+  EXPECT_NE(notes->front().find("waiting (environment LEASE_WAITING) does not count"), std::string::npos);
+  EXPECT_NE(notes->back().find("gate_retry (a.toml:2) does not count"), std::string::npos) << notes->back();
+  EXPECT_EQ(config->said("ttl"), 7'000);
+  EXPECT_EQ(config->said("gate_retry"), std::nullopt);
+  EXPECT_TRUE(config->is_on("gate_reads")) << "hooks go by it themselves";
+
+  sources_.flags["gate_retry"] = "1s";
+  const auto refused = read()->leave_to_server();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::invalid_argument);
+}
+
 TEST_F(Config, TakesTheStoreFromItsOwnVariableBeforeTheOlderOne) {
   variables["LOCK_REDIS_URL"] = "redis://old";
   EXPECT_EQ(read()->store_url().value, "redis://old");

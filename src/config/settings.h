@@ -40,6 +40,7 @@ struct SettingSpec {
   std::int64_t least = 0;
   // Hooks go by it before they ask the store, or because they cannot: what a store says would not count.
   bool is_local = false;
+  bool is_in_requests = false;  // Who asks a server can say it with each request.
 };
 
 std::span<const SettingSpec> setting_specs();

@@ -92,10 +92,12 @@ class RemoteClient final : public HttpClient {
       : server_(std::move(server)), options_(std::move(options)) {}
 
   Result<AcquireAnswer> acquire(const AcquireRequest& request) override {
-    return granting("/v1/leases", {}, request_json(request));
+    return granting("/v1/leases", {}, request_json(completed(request)));
   }
 
-  Result<AcquireAnswer> acquire_and_wait(const AcquireRequest& request, int cancelled) override {
+  Result<AcquireAnswer> acquire_and_wait(const AcquireRequest& asked, int cancelled) override {
+    AcquireRequest request = asked;
+    if (const auto most = options_.wait_max) request.wait = std::min(request.wait.value_or(*most), *most);
     auto answer = queue(request);
     const auto* queued = answer ? std::get_if<Queued>(&answer->decision) : nullptr;
     if (queued == nullptr) return answer;
@@ -111,7 +113,7 @@ class RemoteClient final : public HttpClient {
   }
 
   Result<AcquireAnswer> upgrade(const AcquireRequest& request) override {
-    return granting("/v1/leases/upgrade", {}, request_json(request));
+    return granting("/v1/leases/upgrade", {}, request_json(completed(request)));
   }
   Result<Outcomes> downgrade(const ReleaseRequest& request) override {
     return outcomes("/v1/leases/downgrade", request_json(request));
@@ -147,7 +149,9 @@ class RemoteClient final : public HttpClient {
   }
 
   Result<GateAnswer> gate(const GateRequest& request) override {
-    const auto reply = ask("POST", "/v1/gate", {}, request_json(request));
+    GateRequest asked = request;
+    asked.wanted = completed(std::move(asked.wanted));
+    const auto reply = ask("POST", "/v1/gate", {}, request_json(asked));
     if (!reply) return fail(reply.error());
     const json::object* document = reply->document.if_object();
     if (document == nullptr || !document->contains("decision")) return fail(error_of(*reply, *server_));
@@ -405,7 +409,13 @@ class RemoteClient final : public HttpClient {
   Result<AcquireAnswer> queue(const AcquireRequest& request) {
     Query until;
     until.add("until", "queued");
-    return granting("/v1/leases", until, request_json(request));
+    return granting("/v1/leases", until, request_json(completed(request)));
+  }
+
+  AcquireRequest completed(AcquireRequest request) const {
+    if (!request.ttl) request.ttl = options_.ttl;
+    if (!request.max_renewals) request.max_renewals = options_.max_renewals;
+    return request;
   }
 
   Result<AcquireAnswer> wait_for(AcquireRequest request, AcquireAnswer first, int cancelled) {

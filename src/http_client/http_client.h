@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ struct HttpOptions {
   std::string workspace;
   std::string profile;  // Empty: the server's.
   std::string token;    // Bearer; empty: none.
+  // What is asked for where a request does not say. Nothing: what the server has.
+  std::optional<Duration> ttl = {};
+  std::optional<int> max_renewals = {};
+  std::optional<Duration> wait_max = {};  // And no request waits longer.
   // Not empty: a server with other settings is not to answer (Configuration::fingerprint()).
   std::string settings = {};
   bool is_agent_guessed = false;  // The agent of a token counts, if it is one agent's.

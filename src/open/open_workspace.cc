@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -242,10 +244,26 @@ Result<std::unique_ptr<OpenWorkspace>> open_server(Opened opened, const OpenOpti
   const bool is_projects = !file.empty() && opened.configuration->store_url().source.starts_with(file + ":");
   auto token = is_projects ? credential_for(options.environment, url, file) : credential(options.environment);
   if (!token) return fail(token.error());
+  auto left = opened.configuration->leave_to_server();
+  if (!left) return fail(left.error());
+  std::ranges::move(*left, std::back_inserter(opened.workspace.notes));
+  const auto said = [&]<class Value>(const char* name, std::optional<Value>& value) {
+    if (const auto found = opened.configuration->said(name)) value = static_cast<Value>(*found);
+  };
+  std::optional<Duration> ttl;
+  std::optional<Duration> wait_max;
+  std::optional<int> max_renewals;
+  said("ttl", ttl);
+  said("wait_max", wait_max);
+  said("max_renewals", max_renewals);
+  if (wait_max == Duration::zero()) wait_max.reset();  // As long as a request says.
   const auto profile = opened.configuration->profile();
   auto client = open_http_client(url, {.workspace = opened.id,
                                        .profile = profile.source == "built-in" ? "" : profile.value,
                                        .token = *std::move(token),
+                                       .ttl = ttl,
+                                       .max_renewals = max_renewals,
+                                       .wait_max = wait_max,
                                        .is_agent_guessed = options.is_agent_guessed});
   if (!client) return fail(client.error());
   opened.server = *std::move(client);
@@ -298,6 +316,9 @@ Result<std::vector<EffectiveSetting>> settings_without_store(const OpenOptions& 
   if (!url) return fail(url.error());
   const auto scheme = store_scheme(*url);
   if (!scheme) return fail(scheme.error());
+  if ((*scheme)->open == nullptr) {
+    if (const auto left = (*configuration)->leave_to_server(); !left) return fail(left.error());
+  }
   return explain(**configuration, *workspace, (*scheme)->scope, {});
 }
 

@@ -80,7 +80,8 @@ TEST_F(Tls, AServerThatDiesIsNotTakenForOneThatWantsACertificate) {
   ASSERT_EQ(over(url("first"), "bob").exit, 0);
   auto variables = environment("ann");
   variables.push_back("LEASE_STORE=" + url("first"));
-  StartedLease waiting({"acquire", "src/a.ts", "--wait", "1s"}, variables, root());
+  // Long enough to try once more after the server's death, however slow the machine is.
+  StartedLease waiting({"acquire", "src/a.ts", "--wait", "5s"}, variables, root());
   ASSERT_TRUE(eventually([&] { return contains(ask("GET", "/v1/leases").body, "\"pending\""); }));
 
   kill_it();
