@@ -371,8 +371,7 @@ class RemoteClient final : public HttpClient {
   Result<std::size_t> turn(const Holder& holder, std::string_view state) {
     json::object body = request_json(Caller{.holder = holder});
     body["state"] = state;
-    const auto reply =
-        ask("POST", "/v1/agents/" + encoded(holder.owner.agent_id) + "/turn", {}, std::move(body));
+    const auto reply = ask("POST", "/v1/agents/" + encoded(holder.owner.agent_id) + "/turn", {}, body);
     if (!reply) return fail(reply.error());
     const json::object* document = reply->document.if_object();
     const json::value* count = document == nullptr ? nullptr : document->if_contains("count");
