@@ -28,8 +28,8 @@ namespace {
 using namespace sqlite;
 using Clock = std::chrono::steady_clock;
 
-// To be able to undo one call of a group, SQLite has to keep every page that it changes as it was: a quarter
-// of what a call costs. Few fail after they wrote something; who did may do so again.
+// To be able to undo one call of a group, SQLite has to keep every page that it changes as it was, which is
+// dear. Few fail after they wrote something; who did may do so again.
 constexpr std::chrono::seconds kUndoesEachFor{1};
 
 bool is_full(const Failure& failure) { return (failure.sqlite_code & 0xff) == SQLITE_FULL; }
