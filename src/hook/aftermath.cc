@@ -41,20 +41,17 @@ bool is_own_doing(const std::string& path, const SeenFiles& holder) {
   return seen->state == state_of(path);
 }
 
+bool is_known_gone(const std::string& path, const SeenFiles& own) {
+  const auto known = own.find(path);
+  return known && !known->state.is_there();
+}
+
 // A file that is gone does not tell since when. It was before, if the owner knew it to be, and the holder has
 // not seen it since.
 bool was_gone(const std::string& path, const SeenFiles& own, const SeenFiles& holder) {
-  const auto known = own.find(path);
-  if (!known || known->state.is_there() || state_of(path).is_there()) return false;
+  if (!is_known_gone(path, own)) return false;
   const auto held = holder.find(path);
-  return !held || held->at <= known->at;
-}
-
-// With what is known of it already, it is not noted again.
-void note_if_gone(const std::string& path, SeenFiles& own, bool is_news) {
-  if (state_of(path).is_there()) return;
-  const auto known = own.find(path);
-  if (is_news || !known || known->state.is_there()) own.note_state(path);
+  return !held || held->at <= own.find(path)->at;
 }
 
 std::string file_of(const OpenWorkspace& workspace, const Lease& lease) {
@@ -69,8 +66,9 @@ void note_gone(OpenWorkspace& workspace, SeenFiles& own, const Owner& owner) {
   const auto leases = workspace.client()->leases();
   if (!leases) return;  // It is a courtesy.
   for (const Lease& lease : *leases) {
-    if (is_of_a_file(lease) && lease.holder.owner != owner)
-      note_if_gone(file_of(workspace, lease), own, false);
+    if (!is_of_a_file(lease) || lease.holder.owner == owner) continue;
+    const std::string path = file_of(workspace, lease);
+    if (!state_of(path).is_there() && !is_known_gone(path, own)) own.note_state(path);
   }
 }
 
@@ -87,13 +85,14 @@ Result<std::vector<Trespass>> find_trespasses(OpenWorkspace& workspace, const st
       if (const auto seen = own.find(path); !seen || seen->state != state_of(path)) own.note(path);
       continue;
     }
+    const bool is_gone = !state_of(path).is_there();
     bool is_trespass = false;
     if (began && changed_since(path, *began)) {
       const SeenFiles holder(seen_folder, lease.holder.owner);
-      is_trespass = !was_gone(path, own, holder) && !is_own_doing(path, holder);
+      is_trespass = !(is_gone && was_gone(path, own, holder)) && !is_own_doing(path, holder);
     }
     if (is_trespass) trespasses.push_back({lease.path.substr(1), lease});
-    note_if_gone(path, own, is_trespass);
+    if (is_gone && (is_trespass || !is_known_gone(path, own))) own.note_state(path);
   }
   return trespasses;
 }
