@@ -15,8 +15,8 @@ namespace leasehold {
 // In history, with the contention of whoever did it.
 inline constexpr std::string_view kByCommand = "changed while a command of its ran";
 
-// Notes which files that others hold are not there, for an owner whose first command begins: that they are
-// gone is not its doing. After a command find_trespasses does so.
+// Notes which files that others hold are not there, for an owner of whom a command is the first
+// that is heard: that they are gone is not its doing. After a command find_trespasses does so.
 void note_gone(OpenWorkspace& workspace, SeenFiles& own, const Owner& owner);
 
 // Which files that others hold changed since the owner's command `began`, and not by their holders' own
