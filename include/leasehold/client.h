@@ -30,8 +30,8 @@ struct RestoredSession {
 // happened; ask again under the same idempotency key) and corrupt. Each may block for the store's timeout;
 // those that block longer say so.
 //
-// Paths are keys: "/src/a.ts" from the workspace's root, or "kind:name". Site::key (open.h) makes one of an
-// operating system's path. What is returned belongs to the caller.
+// Paths are keys: "/src/a.ts" from the workspace's root, or "kind:name". OpenWorkspace::key (open.h) makes
+// one of an operating system's path. What is returned belongs to the caller.
 class Client {
  public:
   virtual ~Client() = default;
@@ -149,8 +149,8 @@ class Client {
   // sequence.
   //
   // latest_event() is where to begin for what happens from now on. With `keep_history` off there are none.
-  // History is kept for its retention: whoever asks for older events gets those that are left, and sees the
-  // gap by a sequence that is not the next one.
+  // History is kept for its retention: whoever asks for older events gets those that are left. Sequences
+  // rise, but need not be consecutive, so they do not show whether anything is missing.
   virtual Result<std::vector<Event>> events(std::uint64_t after, Duration wait = {}, int cancelled = -1) = 0;
   Result<std::uint64_t> latest_event();
 

@@ -20,6 +20,7 @@
 #include "util/shell_word.h"
 #include "util/unique.h"
 #include "util/utf8.h"
+#include "workspace/trees_below.h"
 
 namespace leasehold {
 namespace {
@@ -104,6 +105,20 @@ void give_back_untold(Call& call, const AcquireRequest& request, const AcquireAn
                              : "What was granted could not be told, and is given back.");
 }
 
+// What lies below a folder and has leases of its own.
+void note_trees_below(const Output& out, const std::string& asked, const std::filesystem::path& place) {
+  std::error_code failed;
+  const std::string folder = std::filesystem::canonical(place, failed).string();
+  const auto workspace = failed ? std::nullopt : std::optional(find_workspace(folder));
+  if (!workspace || !*workspace) return;
+  const std::vector<std::string> roots = TreesBelow().find(**workspace, folder);
+  if (roots.empty()) return;
+  out.note(fmt::format(
+      "{} has {} inside ({}{}): not what is in there. To lease that: lease -C {} acquire --subtree .",
+      in_sentence(asked), roots.size() == 1 ? "another work tree" : "other work trees",
+      in_sentence(roots.front()), roots.size() > 1 ? ", ..." : "", shell_word(roots.front())));
+}
+
 }  // namespace
 
 std::span<const OptionSpec> acquire_options() { return std::span(kOptions).first(std::size(kOptions) - 1); }
@@ -140,6 +155,7 @@ Result<AcquireRequest> acquire_request(Call& call, bool begins) {
       call.out().note(fmt::format("{} is a file: this is about it as a folder. The file alone: {}",
                                   in_sentence(one.path), shell_word(one.path)));
     }
+    if (one.subtree) note_trees_below(call.out(), one.path, place);
     if (!one.subtree && std::filesystem::is_directory(place, ignored)) {
       call.out().note(fmt::format("{} is a folder: this is about its name alone. All below it: --subtree {}",
                                   in_sentence(one.path), shell_word(one.path)));

@@ -16,6 +16,7 @@
 #include "init/host_check.h"
 #include "init/rehearsal.h"
 #include "model/notice_text.h"
+#include "open/stores.h"
 #include "util/unique.h"
 #include "util/utf8.h"
 #include "util/variables.h"
@@ -39,14 +40,6 @@ struct Finding {
 std::string_view word_of(Health health) {
   constexpr std::string_view kWords[] = {"good", "odd", "bad"};
   return kWords[static_cast<std::size_t>(health)];
-}
-
-// The folder of an embedded store; nothing for any other.
-std::optional<std::string> folder_of(const OpenWorkspace& workspace) {
-  constexpr std::string_view kScheme = "sqlite:";
-  const std::string& url = workspace.store_url();
-  if (!url.starts_with(kScheme)) return std::nullopt;
-  return url.substr(kScheme.size());
 }
 
 // Others must neither read what agents write into reasons nor change who holds what.
@@ -198,7 +191,8 @@ Result<std::vector<Finding>> examine_store(Call& call, bool repair) {
   OpenWorkspace& workspace = **opened;
   std::vector<Finding> findings;
   findings.push_back(workspace_of(workspace));
-  if (const auto folder = folder_of(workspace)) findings.push_back(permissions(*folder, repair));
+  if (const std::string folder = embedded_folder(workspace.store_url()); !folder.empty())
+    findings.push_back(permissions(folder, repair));
   const auto examined = examine_records(workspace, repair, findings);
   if (!examined && examined.error().code == Code::not_owner) return fail(examined.error());
   findings.push_back(

@@ -11,7 +11,7 @@ namespace leasehold {
 namespace {
 
 bool exclude_each_other(const Lease& a, const Lease& b) {
-  return a.holder.owner != b.holder.owner && !compatible(a.mode, b.mode) && overlaps(a.scope(), b.scope());
+  return a.holder.owner != b.holder.owner && !compatible(a.mode, b.mode) && overlaps(a, b);
 }
 
 }  // namespace

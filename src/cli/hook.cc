@@ -1,5 +1,6 @@
 #include "hook/hook.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -11,10 +12,13 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
+#include <optional>
 
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "hook/hook_reply.h"
 #include "util/variables.h"
 
 namespace leasehold {
@@ -28,13 +32,13 @@ using Moment = std::chrono::steady_clock::time_point;
 constexpr auto kTimeToAnswer = 3s;
 constexpr auto kTimeToRead = 2s;
 
-// What to say when time is up; for the signal handler.
-HookAnswer late;
+// What to say when time is up; for the signal handler. Nothing: the input is still being read.
+std::optional<HookAnswer> late;
 
 void answer_late(int) {
-  [[maybe_unused]] auto written = write(STDOUT_FILENO, late.output.data(), late.output.size());
-  written = write(STDERR_FILENO, late.complaint.data(), late.complaint.size());
-  _exit(late.exit_status);
+  [[maybe_unused]] auto written = write(STDOUT_FILENO, late->output.data(), late->output.size());
+  written = write(STDERR_FILENO, late->complaint.data(), late->complaint.size());
+  _exit(late->exit_status);
 }
 
 void answer_late_at(Moment then) {
@@ -63,19 +67,37 @@ std::string read_input(Moment until) {
   return text;
 }
 
+HookAnswer answer_to_input(HookHost host) {
+  const Moment began = std::chrono::steady_clock::now();
+  const std::string payload = read_input(began + kTimeToRead);
+  remember_input(payload);
+  const Variables variables = own_variable;
+  HookCall hook(host, payload, current_folder().value_or("/"), variables);
+  late = hook.late_answer();
+  answer_late_at(began + kTimeToAnswer);
+  return hook.answer();
+}
+
+// No memory, or no thread: what nobody could check is not written.
+HookAnswer answer_without_means(HookHost host, const std::exception& missing) {
+  if (late) return *late;  // It knows what is asked, and the settings.
+  return denial(host, "PreToolUse",
+                fmt::format("Not checked, so not written: lease cannot go on ({}). Look at the limits of "
+                            "processes here (ulimit -a), and try again.",
+                            missing.what()));
+}
+
 // Never any status but that of the answer: for a host, other numbers mean other things.
 Result<int> run(Call& call) {
   const auto host = host_named(call.arguments().operands().front());
   if (!host)
     return fail(Code::invalid_argument, "There is no such host. Name one of: " + host_words(", ") + ".");
-  const Variables variables = own_variable;
-  const Moment began = std::chrono::steady_clock::now();
-  const std::string payload = read_input(began + kTimeToRead);
-  remember_input(payload);
-  HookCall hook(*host, payload, current_folder().value_or("/"), variables);
-  late = hook.late_answer();
-  answer_late_at(began + kTimeToAnswer);
-  const HookAnswer answer = hook.answer();
+  HookAnswer answer;
+  try {
+    answer = answer_to_input(*host);
+  } catch (const std::exception& missing) {
+    answer = answer_without_means(*host, missing);
+  }
   alarm(0);
   if (!answer.output.empty()) call.out().print(answer.output + '\n');
   // As it is, for it is what the model reads.

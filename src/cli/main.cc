@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <system_error>
+#include <exception>
 #include <vector>
 
 #include "cli/beside.h"
@@ -102,13 +101,14 @@ int run(Words words) {
 // An answer that nobody can read is no answer: a full disk must not look like success.
 int run_and_flush(Words words) {
   int status = 0;
-  bool written = true;
   try {
     status = run(words);
-  } catch (const std::system_error&) {  // fmt::print, when standard output takes no more.
-    written = false;
+  } catch (const std::exception& thrown) {  // No memory, no thread: nobody on the way could help it.
+    write_error(fmt::format("lease: Cannot go on: {}. Look at the limits of this process (ulimit -a).\n",
+                            thrown.what()));
+    status = EX_OSERR;
   }
-  if (written && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   write_error("lease: Cannot write to standard output. Check where it goes.\n");
   return EX_IOERR;
 }

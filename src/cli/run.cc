@@ -19,6 +19,7 @@
 #include "cli/render_text.h"
 #include "cli/run_marks.h"
 #include "cli/run_stand_in.h"
+#include "client/named_leases.h"
 #include "env/machine.h"
 #include "env/processes.h"
 #include "hook/aftermath.h"
@@ -229,7 +230,7 @@ void release_session(Call& call, const Caller& caller) {
     if (!process || process == workspace.caller_process()) which.ids.push_back(lease.id);
   }
   if (which.ids.empty()) return;
-  const auto done = workspace.client()->release({.caller = caller, .which = which});
+  const auto done = release_named(*workspace.client(), {.caller = caller, .which = which});
   if (!done) call.out().complain(done.error().message);
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <boost/json/array.hpp>
 #include <cstdlib>
 
 #include "cli/answers.h"
@@ -8,18 +7,10 @@
 #include "cli/did_you_mean.h"
 #include "cli/render_text.h"
 #include "util/utf8.h"
-#include "wire/answer_json.h"
+#include "wire/people_json.h"
 
 namespace leasehold {
 namespace {
-
-boost::json::object path_json(const SessionPath& path) {
-  return {{"path", path.path}, {"subtree", path.subtree}, {"mode", word(path.mode)}};
-}
-
-boost::json::array texts(const std::vector<std::string>& all) {
-  return boost::json::array(all.begin(), all.end());
-}
 
 std::string shown(const SessionPath& path) {
   return fmt::format("{}{}\t{}", in_sentence(path.path), path.subtree ? "/" : "", word(path.mode));
@@ -33,10 +24,7 @@ Result<int> show(Call& call, Client& client, const std::string& session_id) {
   const auto found = client.session_paths(session_id);
   if (!found) return fail(found.error());
   if (call.out().json()) {
-    boost::json::array paths;
-    for (const SessionPath& path : found->paths) paths.push_back(path_json(path));
-    call.out().document(
-        {{"session_id", session_id}, {"paths", std::move(paths)}, {"invalid", texts(found->invalid)}});
+    call.out().document(session_json(session_id, *found));
     return 0;
   }
   for (const SessionPath& path : found->paths) call.out().print(shown(path) + "\n");
@@ -49,19 +37,6 @@ std::optional<Error> problem(const Result<AcquireAnswer>& answer) {
   if (!answer) return answer.error();
   const auto* refused = std::get_if<Refused>(&answer->decision);
   return refused == nullptr ? std::nullopt : std::optional(Error{refused->code, refused->message});
-}
-
-boost::json::object restored_json(const RestoredSession& restored, const std::string& session_id,
-                                  const Moment& at) {
-  boost::json::array paths;
-  for (const RestoredPath& one : restored.paths) {
-    boost::json::object row = path_json(one.path);
-    row["answer"] =
-        one.answer ? acquire_json(*one.answer, at)
-                   : boost::json::object{{"decision", "failed"}, {"error", error_json(one.answer.error())}};
-    paths.push_back(std::move(row));
-  }
-  return {{"session_id", session_id}, {"paths", std::move(paths)}, {"invalid", texts(restored.invalid)}};
 }
 
 Result<int> restore(Call& call, Client& client, const std::string& session_id) {
@@ -81,7 +56,7 @@ Result<int> restore(Call& call, Client& client, const std::string& session_id) {
     if (const auto why = problem(one.answer); why && status == 0) status = info(why->code).exit_code;
   }
   if (call.out().json()) {
-    call.out().document(restored_json(*restored, session_id, at));
+    call.out().document(restored_json(session_id, *restored, at));
     return status;
   }
   for (const RestoredPath& one : restored->paths) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/scope.h"
+#include "util/stable_hash.h"
 
 namespace leasehold {
 
@@ -20,13 +21,13 @@ Result<std::vector<Lease>> Client::leases(const Listing& listing) {
 Result<bool> Client::is_locked(const std::string& path) {
   const auto found = leases({.paths = {path}});
   if (!found) return fail(found.error());
-  return std::ranges::any_of(*found, [&](const Lease& lease) { return overlaps(lease.scope(), {path}); });
+  return std::ranges::any_of(*found, [&](const Lease& lease) { return overlaps(lease, {path}); });
 }
 
 Result<bool> Client::agent_has_lease(const std::string& agent_id, const std::string& path) {
   const auto found = leases({.paths = {path}, .agent_id = agent_id});
   if (!found) return fail(found.error());
-  return std::ranges::any_of(*found, [&](const Lease& lease) { return overlaps(lease.scope(), {path}); });
+  return std::ranges::any_of(*found, [&](const Lease& lease) { return overlaps(lease, {path}); });
 }
 
 Result<RestoredSession> Client::restore_session(AcquireRequest as) {
@@ -36,6 +37,7 @@ Result<RestoredSession> Client::restore_session(AcquireRequest as) {
   // What it still has is not asked for again: calls are counted, and a session may have more paths than
   // calls.
   const Owner owner = as.caller.holder.owner;
+  const std::string key = as.idempotency_key;
   const auto held = leases({.agent_id = owner.agent_id, .session_id = owner.session_id});
   if (!held) return fail(held.error());
   for (SessionPath& path : found->paths) {
@@ -48,6 +50,9 @@ Result<RestoredSession> Client::restore_session(AcquireRequest as) {
     }
     as.paths = {{.path = path.path, .subtree = path.subtree}};
     as.mode = path.mode;
+    // Each path is a request of its own, so each has a key of its own; as short as any, however long the
+    // path.
+    if (!key.empty()) as.idempotency_key = stable_hash({key, path.subtree ? "+" : "-", path.path});
     auto answer = acquire(as);
     restored.paths.push_back({std::move(path), std::move(answer)});
   }

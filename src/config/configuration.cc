@@ -67,6 +67,16 @@ Error at(const Found& found, const Error& error) {
           flag ? fmt::format("{}.", error.message) : fmt::format("{}: {}", found.source, error.message)};
 }
 
+// It would say which leases these are, and must not be passed over as a setting of another version may be.
+Result<void> must_not_name_namespace(const std::optional<SettingsFile>& file) {
+  const TomlValue* const value = file ? file->table.find("namespace") : nullptr;
+  if (value == nullptr) return {};
+  return fail(Code::config_error,
+              fmt::format("{}:{}: namespace is no setting, but a part of the store's URL: store = "
+                          "\"redis://HOST?namespace=NAME\"",
+                          file->name, value->line));
+}
+
 bool is_setting(std::string_view name) {
   const SettingSpec* const spec = find_setting(name);
   return spec != nullptr && spec->name == name;
@@ -103,6 +113,9 @@ std::vector<std::string> unknown_settings(std::string_view file, const TomlTable
 }
 
 Result<std::unique_ptr<Configuration>> Configuration::read(const ConfigSources& sources) {
+  for (const auto* file : {&sources.project, &sources.user}) {
+    if (auto checked = must_not_name_namespace(*file); !checked) return fail(checked.error());
+  }
   auto config = std::unique_ptr<Configuration>(new Configuration);
   config->profile_ = {.name = "profile",
                       .value = "agent",

@@ -85,6 +85,22 @@ TEST_F(Config, KnowsTheOlderNamesUnderTheProfileSessionOnly) {
   EXPECT_EQ(read()->policy_without_store().ttl, 2s) << "our own name goes first";
 }
 
+TEST_F(Config, SaysHowLargeANumberMayBe) {
+  variables = {{"LEASE_PROFILE", "session"}, {"LOCK_HISTORY_TTL_SEC", "9223372036"}};
+  const std::string why = refused().message;
+  EXPECT_NE(why.find("a whole number up to 1000000000"), std::string::npos) << why;
+
+  variables["LOCK_HISTORY_TTL_SEC"] = "-9223372036854775808";
+  EXPECT_EQ(read()->policy_without_store().session_life, std::nullopt);
+}
+
+TEST_F(Config, SaysWhereANamespaceBelongs) {
+  sources_.project = file("ttl = \"7s\"\nnamespace = \"\"\n");
+  const Error error = refused();
+  EXPECT_EQ(error.code, Code::config_error);
+  EXPECT_NE(error.message.find("a.toml:2: namespace"), std::string::npos) << error.message;
+}
+
 TEST_F(Config, LeavesToAServerWhatNoRequestCanSay) {
   sources_.project = file("ttl = \"7s\"\ngate_retry = \"1s\"\ngate_reads = true\n");
   variables["LEASE_WAITING"] = "false";

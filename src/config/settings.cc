@@ -133,9 +133,15 @@ Result<std::int64_t> parse_flag(const SettingSpec& spec, std::string_view text) 
 // No number of things here is larger; and no sum of such numbers overflows.
 constexpr std::int64_t kMost = 1'000'000'000;
 
-Result<std::int64_t> parse_count(const SettingSpec& spec, std::string_view text) {
+Result<std::int64_t> parse_whole(const SettingSpec& spec, std::string_view text) {
   const auto number = parse_number<std::int64_t>(text);
-  if (!number || *number > kMost) return not_a(spec, text, "a whole number");
+  if (!number || *number > kMost) return not_a(spec, text, fmt::format("a whole number up to {}", kMost));
+  return std::max(*number, -kMost);
+}
+
+Result<std::int64_t> parse_count(const SettingSpec& spec, std::string_view text) {
+  const auto number = parse_whole(spec, text);
+  if (!number) return number;
   return checked(spec, *number, text);
 }
 
@@ -159,8 +165,8 @@ Result<std::int64_t> parse_setting(const SettingSpec& spec, std::string_view tex
 
 Result<std::int64_t> parse_setting(const SettingSpec& spec, std::string_view text, Duration unit) {
   if (spec.kind != SettingKind::duration) return parse_setting(spec, text);
-  const auto number = parse_number<std::int64_t>(text);
-  if (!number || *number > kMost || *number < -kMost) return not_a(spec, text, "a whole number");
+  const auto number = parse_whole(spec, text);
+  if (!number) return number;
   const auto longest = kLongestDuration.count();
   return checked(spec, std::clamp(*number * unit.count(), -longest, longest), text);
 }

@@ -34,11 +34,12 @@ Response answer_response(const McpCall& call, bool is_modern) {
 // Where, and for whom as far as the address and the credential say.
 Result<McpPlace> place_of(ServerState& server, const Request& request) {
   const auto told = [&](const char* name) { return request.parameter(name).value_or(""); };
-  const auto manager = server.services.manager(told("workspace"), told("profile"));
+  std::string workspace = server.services.name_of(told("workspace"));
+  const auto manager = server.services.manager(workspace, told("profile"));
   if (!manager) return fail(manager.error());
   McpPlace place = {.services = &server.services,
                     .manager = *manager,
-                    .workspace = told("workspace"),
+                    .workspace = std::move(workspace),
                     .profile = told("profile"),
                     .client_root = told("root"),
                     .principal = request.principal,
@@ -46,7 +47,6 @@ Result<McpPlace> place_of(ServerState& server, const Request& request) {
                     .pr_id = told("pr_id"),
                     .trace = std::string(request.header("traceparent")),
                     .withheld = server.withheld()};
-  if (place.workspace.empty()) place.workspace = server.services.default_workspace();
   if (place.owner.agent_id.empty()) place.owner.agent_id = request.principal.agent_id;
   place.is_somebody = !place.owner.agent_id.empty();
   return place;
@@ -88,17 +88,15 @@ std::string begin_session(ServerState& server, McpPlace place, const mcp::Messag
 
 // What it was granted goes back, even if the answer is on its way.
 asio::awaitable<void> cancel(ServerState& server, const std::shared_ptr<McpSession>& session,
-                             const std::string& id) {
-  const auto running = session->running.find(id);
+                             const json::value& id) {
+  const auto running = session->running.find(json::serialize(id));
   const auto call = running == session->running.end() ? nullptr : running->second.lock();
   if (call) {
     call->cancel();
     co_return;
   }
-  const auto found = std::ranges::find(session->granted, id, [](const auto& one) { return one.first; });
-  if (found == session->granted.end()) co_return;
-  const std::vector<LeaseId> ids = std::move(found->second);
-  session->granted.erase(found);
+  const std::vector<LeaseId> ids = session->give_up(id);
+  if (ids.empty()) co_return;
   Task back = [&] { give_back(session->place, ids); };
   co_await run_on(server.writer, back);
 }
@@ -114,7 +112,7 @@ asio::awaitable<void> end_session(ServerState& server, const Request& request, R
   for (const auto& [id, running] : (*session)->running) {
     if (const auto call = running.lock()) call->cancel();
   }
-  const std::vector<LeaseId> ids((*session)->granted_ever.begin(), (*session)->granted_ever.end());
+  const std::vector<LeaseId> ids((*session)->granted.begin(), (*session)->granted.end());
   Task back = [&] { give_back((*session)->place, ids); };
   co_await run_on(server.writer, back);
   response.status = 204;
@@ -171,7 +169,7 @@ asio::awaitable<void> answer(ServerState& server, const std::shared_ptr<McpCall>
     response = problem({Code::unavailable, "The call was given up. Nothing is held or queued."});
     co_return;
   }
-  if (session) note_answered(*session, *call);
+  if (session) session->note(*call);
   response = answer_response(*call, session == nullptr);
 }
 
@@ -219,10 +217,7 @@ asio::awaitable<void> respond_to_legacy(ServerState& server, const Request& requ
   }
   if (!message.is_request()) {
     const json::value* const id = message.params.if_contains("requestId");
-    if (message.method == "notifications/cancelled" && id != nullptr) {
-      const std::string named = json::serialize(*id);
-      co_await cancel(server, *session, named);
-    }
+    if (message.method == "notifications/cancelled" && id != nullptr) co_await cancel(server, *session, *id);
     response = taken();
     co_return;
   }

@@ -51,6 +51,7 @@ McpCall::McpCall(McpPlace place, mcp::Message message)
 void McpCall::run() {
   mcp::Exchange exchange;
   exchange.follow = [this](const std::string& uri, bool on) { following_.push_back({uri, on}); };
+  exchange.remember = [this](mcp::Told told) { told_ = std::move(told); };
   if (message_.method == "subscriptions/listen")
     exchange.notify = [this](json::object told) { acknowledged_ = std::move(told); };
   if (auto answer = server_.answer(message_, exchange)) answer_ = *std::move(answer);
@@ -111,9 +112,8 @@ asio::awaitable<void> McpCall::give_up(ServerState& server) {
     is_pending_ = false;
     co_return;
   }
-  const std::vector<LeaseId> ids = granted();
-  if (ids.empty()) co_return;
-  Task back = [this, &ids] { give_back(place_, ids); };
+  if (told_.granted.empty()) co_return;
+  Task back = [this] { give_back(place_, told_.granted); };
   co_await run_on(server.writer, back);
 }
 

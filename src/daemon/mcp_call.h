@@ -53,7 +53,7 @@ class McpCall {
 
   // When it is not pending.
   const mcp::json::object& answer() const { return answer_; }
-  std::vector<LeaseId> granted() { return desk_.granted(); }
+  const mcp::Told& told() const { return told_; }
 
   std::optional<Duration> wait() const { return client_->steps() ? client_->steps()->wait : std::nullopt; }
   McpWorkspace& workspace() { return workspace_; }
@@ -78,6 +78,7 @@ class McpCall {
   mcp::Desk desk_;
   mcp::Server server_;
   mcp::json::object answer_;
+  mcp::Told told_;
   std::optional<Waiting> waiting_;  // For what it wants done.
   bool is_pending_ = false;
   Nudge cancelled_;

@@ -24,6 +24,19 @@ void McpSession::let_go(const McpCall& call) {
   if (const auto current = known->second.lock(); !current || current.get() == &call) running.erase(known);
 }
 
+void McpSession::note(const McpCall& call) {
+  const mcp::Told& answered = call.told();
+  grants.note(call.message().id, answered);
+  granted.insert(answered.granted.begin(), answered.granted.end());
+  for (const LeaseId& id : answered.over) granted.erase(id);
+}
+
+std::vector<LeaseId> McpSession::give_up(const mcp::json::value& request_id) {
+  std::vector<LeaseId> ids = grants.give_up(request_id);
+  for (const LeaseId& id : ids) granted.erase(id);
+  return ids;
+}
+
 // Somebody's own make room first.
 void McpSessions::make_room(const std::string& principal) {
   const auto is_own = [&](const auto& one) { return one.second->place.principal.name == principal; };
@@ -40,7 +53,7 @@ void McpSessions::add(const std::string& id, std::shared_ptr<McpSession> session
 
 void McpSessions::end() const {
   for (const auto& [id, session] : sessions_) {
-    const std::vector<LeaseId> ids(session->granted_ever.begin(), session->granted_ever.end());
+    const std::vector<LeaseId> ids(session->granted.begin(), session->granted.end());
     if (!session->place.own_session.empty() && !ids.empty()) give_back(session->place, ids);
   }
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -19,14 +18,16 @@ struct McpSession {
   // What it was told of up to; nothing: it did not subscribe yet.
   std::optional<std::uint64_t> told = {};
   std::map<std::string, std::weak_ptr<McpCall>> running = {};  // By the request's id, as JSON.
-  // What the latest requests were granted, by their id.
-  std::deque<std::pair<std::string, std::vector<LeaseId>>> granted = {};
-  std::set<LeaseId> granted_ever = {};
-  bool is_over = false;  // It was ended; who still listens is let go.
+  mcp::Grants grants = {};
+  std::set<LeaseId> granted = {};  // By any request, and not known to be over.
+  bool is_over = false;            // It was ended; who still listens is let go.
   std::chrono::steady_clock::time_point used = std::chrono::steady_clock::now();
 
   bool runs(const std::string& id) const;  // And nobody gave it up.
   void let_go(const McpCall& call);        // It runs no more. Another may have its id by now.
+  void note(const McpCall& call);          // It was answered.
+  // The client gave the request up after its answer. What is to go back.
+  std::vector<LeaseId> give_up(const mcp::json::value& request_id);
 };
 
 // Belongs to the loop's thread.

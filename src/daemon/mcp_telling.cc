@@ -17,23 +17,11 @@ constexpr auto kComment = 15s;
 constexpr std::string_view kStillHere = ": still here\n\n";
 constexpr Duration kTellEvery = 1s;     // How a call that waits goes on.
 constexpr Duration kLookAgain = 100ms;  // For what other processes write.
-constexpr std::size_t kGrantsRemembered = 256;
 
 }  // namespace
 
 std::string event_of(const json::object& message) {
   return fmt::format("event: message\ndata: {}\n\n", json::serialize(message));
-}
-
-void note_answered(McpSession& session, McpCall& call) {
-  const std::string id = json::serialize(call.message().id);
-  std::vector<LeaseId> granted = call.granted();
-  // An id that is used again means the newer request.
-  std::erase_if(session.granted, [&](const auto& one) { return one.first == id; });
-  if (granted.empty()) return;
-  session.granted_ever.insert(granted.begin(), granted.end());
-  session.granted.emplace_back(id, std::move(granted));
-  if (session.granted.size() > kGrantsRemembered) session.granted.pop_front();
 }
 
 CallTeller::CallTeller(ServerState& server, std::shared_ptr<McpCall> call,
@@ -65,7 +53,7 @@ asio::awaitable<bool> CallTeller::next(int socket, std::string& text) {
   } else if (!call_->is_pending()) {
     if (session_) {
       session_->let_go(*call_);
-      note_answered(*session_, *call_);
+      session_->note(*call_);
     }
     text = event_of(call_->answer());
     more = false;

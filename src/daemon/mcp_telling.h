@@ -59,7 +59,4 @@ class ChangeTeller final : public Teller {
 // A message as an event.
 std::string event_of(const boost::json::object& message);
 
-// The call is through: remembers what it was granted, should its client give it up after all.
-void note_answered(McpSession& session, McpCall& call);
-
 }  // namespace leasehold::daemon

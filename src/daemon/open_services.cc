@@ -1,5 +1,7 @@
 // The store that a folder's settings name, served with those settings.
 #include <cstdlib>
+#include <functional>
+#include <map>
 
 #include "daemon/services.h"
 #include "engine/policy.h"
@@ -10,6 +12,7 @@
 #include "open/shared_store.h"
 #include "open/stores.h"
 #include "util/variables.h"
+#include "workspace/git_files.h"
 #include "workspace/pair_config.h"
 #include "workspace/workspace.h"
 
@@ -57,6 +60,29 @@ struct Ground {
   std::shared_ptr<GrantPause> grant_pause = std::make_shared<GrantPause>();
 };
 
+// Over HTTP the whole repository is one workspace, and here it is the tree that an embedded store is opened
+// for without us, too; each of its other work trees is the one that it is there. The same file must not have
+// two owners.
+std::map<std::string, std::string> names_over_http(const std::string& folder, const std::string& own,
+                                                   const std::string& machine, const std::string& root) {
+  std::map<std::string, std::string> names;
+  const auto served = find_workspace(root);
+  if (!served) return names;
+  for (const WorkspaceScope scope : {WorkspaceScope::repo, WorkspaceScope::worktree}) {
+    names.emplace(workspace_id(*served, scope, machine), own);
+    names.emplace(workspace_id_in(folder, *served, scope, machine), own);
+  }
+  if (!served->git_common_dir) return names;
+  for (const std::string& other : work_trees_of(*served->git_common_dir)) {
+    const auto tree = find_workspace(other);
+    if (!tree) continue;
+    const std::string its = workspace_id_in(folder, *tree, WorkspaceScope::worktree, machine);
+    names.emplace(workspace_id(*tree, WorkspaceScope::worktree, machine), its);
+    names.emplace(its, its);
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Services>> Services::open(const ServeOptions& options, LogSink log,
@@ -82,14 +108,23 @@ Result<std::unique_ptr<Services>> Services::open(const ServeOptions& options, Lo
   ground->workspace = *std::move(workspace);
   ground->options = options;
   ground->log = std::move(log);
-  std::string own = workspace_id(ground->workspace, ground->workspace.scope.value_or((*scheme)->scope),
-                                 ground->shared->machine.machine_id);
+  const WorkspaceScope scope = ground->workspace.scope.value_or((*scheme)->scope);
+  const std::string& machine = ground->shared->machine.machine_id;
+  const std::string folder = embedded_folder(*url);
+  std::string own = workspace_id_in(folder, ground->workspace, scope, machine);
+  std::function<std::map<std::string, std::string>()> other_names;
+  if (!folder.empty()) {
+    other_names = [folder, own, machine, root = ground->workspace.root] {
+      return names_over_http(folder, own, machine, root);
+    };
+  }
   return std::make_unique<Services>(ServedStore{
       .store = ground->store,
       .health = ground->health,
       .liveness = ground->liveness,
       .url = *std::move(url),
       .default_workspace = std::move(own),
+      .other_names = std::move(other_names),
       .make_manager = [ground](const std::string& name,
                                const std::string& profile) { return ground->make_manager(name, profile); },
       .workspace = ground->workspace,

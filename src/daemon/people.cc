@@ -1,15 +1,13 @@
 // Routes about files, agents, sessions, rooms, and the gate.
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <map>
 
 #include "daemon/rendering.h"
 #include "daemon/routes.h"
 #include "model/key.h"
 #include "model/scope.h"
-#include "util/rfc3339.h"
 #include "wire/answer_json.h"
 #include "wire/gate_json.h"
+#include "wire/people_json.h"
 #include "wire/request_json.h"
 
 namespace leasehold::daemon::handlers {
@@ -26,46 +24,6 @@ Result<Caller> caller_of(const Exchange& exchange) {
   if (!caller) return caller;
   if (auto done = bind(exchange, *caller); !done) return fail(done.error());
   return caller;
-}
-
-json::object path_json(const SessionPath& path) {
-  json::object row = {{"path", path.path}, {"subtree", path.subtree}, {"mode", word(path.mode)}};
-  if (path.drop_at) row["drop_at"] = to_rfc3339(*path.drop_at);
-  return row;
-}
-
-json::array texts_json(const std::vector<std::string>& texts) {
-  return json::array(texts.begin(), texts.end());
-}
-
-struct AgentRow {
-  std::size_t leases = 0;
-  std::size_t waits = 0;
-  Time last_heartbeat_at;
-  Verdict verdict;
-};
-
-Response agents_response(const Board& board) {
-  std::map<Owner, AgentRow> agents;
-  for (const BoardRow& row : board.rows) {
-    if (!row.live) continue;
-    AgentRow& agent = agents[row.lease.holder.owner];
-    (row.lease.status == Status::active ? agent.leases : agent.waits) += 1;
-    if (row.lease.last_heartbeat_at < agent.last_heartbeat_at) continue;
-    agent.last_heartbeat_at = row.lease.last_heartbeat_at;
-    agent.verdict = row.verdict;
-  }
-  json::array all;
-  for (const auto& [owner, agent] : agents) {
-    json::object row = {{"agent_id", owner.agent_id},
-                        {"session_id", owner.session_id},
-                        {"leases", agent.leases},
-                        {"waits", agent.waits},
-                        {"verdict", verdict_json(agent.verdict)}};
-    add_time(row, "last_heartbeat_at", agent.last_heartbeat_at, {board.now, board.wall});
-    all.push_back(std::move(row));
-  }
-  return json_response(200, {{"agents", std::move(all)}});
 }
 
 Work set_room(Exchange& exchange, bool busy) {
@@ -90,7 +48,7 @@ Work file(Exchange& exchange) {
                                  .limit = page_size(*limit, kPageMost)}](Board& board) {
         bool locked = false;
         for (const BoardRow& row : board.rows)
-          locked |= row.live && row.lease.status == Status::active && overlaps(row.lease.scope(), {path});
+          locked |= row.live && row.lease.status == Status::active && overlaps(row.lease, {path});
         json::object document = pages.page(asked, std::move(board));
         document["path"] = path;
         document["locked"] = locked;
@@ -99,7 +57,9 @@ Work file(Exchange& exchange) {
 }
 
 Work agents(Exchange& exchange) {
-  return look_at_much(exchange, [](LeaseManager& manager) { return manager.board(); }, agents_response);
+  return look_at_much(
+      exchange, [](LeaseManager& manager) { return manager.board(); },
+      [](const Board& board) { return json_response(200, agents_json(board)); });
 }
 
 Work turn(Exchange& exchange) {
@@ -129,12 +89,7 @@ Work session(Exchange& exchange) {
   const std::string& id = exchange.captured.front();
   return look(
       exchange, [id](LeaseManager& manager) { return manager.session_paths(id); },
-      [id](const SessionPaths& found) {
-        json::array paths;
-        for (const SessionPath& path : found.paths) paths.push_back(path_json(path));
-        return json_response(
-            200, {{"session_id", id}, {"paths", std::move(paths)}, {"invalid", texts_json(found.invalid)}});
-      });
+      [id](const SessionPaths& found) { return json_response(200, session_json(id, found)); });
 }
 
 Work restore_session(Exchange& exchange) {
@@ -148,17 +103,7 @@ Work restore_session(Exchange& exchange) {
   Work work = ask(
       exchange, [as = *as](LeaseManager& manager) { return manager.restore_session(as); },
       [&services = exchange.services, id = exchange.captured.front()](const RestoredSession& restored) {
-        json::array paths;
-        for (const RestoredPath& one : restored.paths) {
-          json::object row = path_json(one.path);
-          row["answer"] =
-              one.answer ? acquire_json(*one.answer, services.moment())
-                         : json::object{{"decision", "failed"}, {"error", error_json(one.answer.error())}};
-          paths.push_back(std::move(row));
-        }
-        return json_response(
-            200,
-            {{"session_id", id}, {"paths", std::move(paths)}, {"invalid", texts_json(restored.invalid)}});
+        return json_response(200, restored_json(id, restored, services.moment()));
       });
   work.sleeps = true;  // Each path is tried as often as the profile says.
   return work;

@@ -258,7 +258,7 @@ Result<Work> prepare(ServerState& server, const Request& request, const Match& f
   if (found.route->grants) {
     if (std::string why = server.withheld(); !why.empty()) return fail(Code::retry_later, std::move(why));
   }
-  const std::string workspace = workspace_of(request, found);
+  const std::string workspace = server.services.name_of(workspace_of(request, found));
   const auto opened = server.services.manager(workspace, request.parameter("profile").value_or(""),
                                               request.header("lease-settings"));
   if (!opened) return fail(opened.error());
@@ -266,7 +266,7 @@ Result<Work> prepare(ServerState& server, const Request& request, const Match& f
   Exchange exchange = {.services = server.services,
                        .request = request,
                        .manager = *manager,
-                       .workspace = workspace.empty() ? server.services.default_workspace() : workspace,
+                       .workspace = workspace,
                        .captured = found.captured};
   Work work = found.route->handle(exchange);
   if (work.holder) watch_process(server, *work.holder, manager);

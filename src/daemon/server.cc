@@ -277,6 +277,8 @@ class Server {
     state_.is_stopping = true;
     notify("STOPPING=1");
     log_.say(LogLevel::info, "stopping");
+    // Before nobody listens there any more: then the place may be another daemon's.
+    for (Listener& listener : listeners_) listener.file = {};
     for (Acceptor& acceptor : acceptors_) {
       boost::system::error_code ignored;
       std::ignore = acceptor.close(ignored);

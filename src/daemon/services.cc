@@ -16,19 +16,26 @@ constexpr std::size_t kManagersMax = 10'000;
 constexpr std::size_t kDroppedAtOnce = 1'000;
 constexpr std::size_t kNameMax = 256;
 
+// Names that nobody knows may come with every request, and to look takes a hundred calls of the kernel.
+constexpr std::chrono::seconds kNamesGood{1};
+
 }  // namespace
 
-// Over HTTP the whole repository is one workspace, and here it is the tree that this store is opened for
-// without us, too: the same file must not have two owners.
-const std::string& Services::name_of(const std::string& asked) const {
-  const std::string repository = default_workspace().substr(0, default_workspace().find('@'));
-  const bool is_here = asked.empty() || (is_embedded() && asked == repository);
-  return is_here ? default_workspace() : asked;
+std::string Services::name_of(const std::string& asked) {
+  if (asked.empty()) return default_workspace();
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  if (served_.other_names && !names_.contains(asked) && now - names_read_ > kNamesGood) {
+    names_ = served_.other_names();
+    names_read_ = now;
+  }
+  const auto known = names_.find(asked);
+  return known == names_.end() ? asked : known->second;
 }
 
 Result<std::shared_ptr<LeaseManager>> Services::manager(const std::string& asked, const std::string& profile,
                                                         std::string_view settings) {
-  const std::string& workspace = name_of(asked);
+  const std::string& workspace = asked.empty() ? default_workspace() : asked;
   if (workspace.size() > kNameMax || has_control_character(workspace))
     return fail(Code::invalid_argument, "The workspace's name is too long, or has control characters in it.");
   const std::lock_guard lock(mutex_);
@@ -43,7 +50,7 @@ Result<std::shared_ptr<LeaseManager>> Services::manager(const std::string& asked
 
 void Services::note_taken(const std::string& workspace, const std::string& profile) {
   const std::lock_guard lock(mutex_);
-  const auto known = managers_.find({name_of(workspace), profile});
+  const auto known = managers_.find({workspace, profile});
   if (known != managers_.end()) known->second.may_hold = true;
 }
 

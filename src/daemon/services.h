@@ -17,6 +17,7 @@
 #include "daemon/write_health.h"
 #include "env/liveness.h"
 #include "manager/lease_manager.h"
+#include "open/stores.h"
 #include "wire/moment.h"
 #include "workspace/pairs.h"
 #include "workspace/workspace.h"
@@ -47,6 +48,9 @@ struct ServedStore {
   LivenessProbe& liveness;
   std::string url;
   std::string default_workspace;
+  // What workspaces are called by those who do not open this store themselves, and what the store calls them:
+  // as it is now, for an origin may be set and a work tree added. Null: the same.
+  std::function<std::map<std::string, std::string>()> other_names = nullptr;
   // An empty profile: the server's own.
   std::function<Result<Served>(const std::string& workspace, const std::string& profile)> make_manager;
   Workspace workspace = {};  // The default one, on this disk.
@@ -71,15 +75,17 @@ class Services {
   LivenessProbe& liveness() { return served_.liveness; }
   const std::string& store_url() const { return served_.url; }
   const std::string& default_workspace() const { return served_.default_workspace; }
+  // What the store calls the workspace that somebody asks for; empty: the default one.
+  std::string name_of(const std::string& asked);
   const std::vector<std::string>& notes() const { return served_.notes; }
-  bool is_embedded() const { return served_.url.starts_with("sqlite:"); }
+  bool is_embedded() const { return !embedded_folder(served_.url).empty(); }
   const PairRules& pairs() const { return served_.pairs; }
   const Workspace& workspace() const { return served_.workspace; }
   GrantPause& grant_pause() { return *served_.grant_pause; }
 
-  // An empty name: the default one. `settings`, if not empty, is what the caller's own would be: with others
-  // it wants no answer, but would rather open the store itself. Errors: invalid_argument, limit_exceeded,
-  // config_error; unavailable (other settings).
+  // By the store's own name; empty: the default one. `settings`, if not empty, is what the caller's own would
+  // be: with others it wants no answer, but would rather open the store itself. Errors: invalid_argument,
+  // limit_exceeded, config_error; unavailable (other settings).
   //
   // Whoever uses one keeps it. One that nobody uses may be dropped, and is made again when it is asked for.
   Result<std::shared_ptr<LeaseManager>> manager(const std::string& workspace, const std::string& profile,
@@ -108,7 +114,6 @@ class Services {
     bool is_idle() const { return served.manager.use_count() == 1; }
   };
 
-  const std::string& name_of(const std::string& asked) const;
   Result<Known*> find_or_make(const Key& key);
   void make_room();
 
@@ -116,6 +121,8 @@ class Services {
   BoardPages pages_;
   std::mutex mutex_;  // Guards what follows.
   std::map<Key, Known> managers_;
+  std::map<std::string, std::string> names_;  // As other_names() said last.
+  Clock::time_point names_read_{};
   Moment moment_{};
 };
 

@@ -1,9 +1,12 @@
 #include "daemon/upkeep.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <exception>
 #include <set>
 #include <utility>
 
@@ -85,28 +88,36 @@ asio::awaitable<void> Upkeep::watch_holders() {
   }
 }
 
+asio::awaitable<void> Upkeep::make_round() {
+  Task refresh = [this] { server_.services.refresh_moment(); };
+  co_await run_on(server_.reader, refresh);
+  std::string last;
+  const auto managers = server_.services.managers();
+  for (const auto& [workspace, known] : managers) {
+    if (workspace == last || stopped_) continue;  // Another profile's, on the same leases.
+    last = workspace;
+    const std::shared_ptr<LeaseManager> manager = known.lock();
+    if (!manager) continue;
+    co_await sweep(*manager);
+    co_await count_events(workspace, *manager);
+    co_await forget(workspace, *manager);
+  }
+  forget_names();
+  co_await remember();
+  turn_out(server_, false);
+  if (server_.services.health().failure()) co_await probe_writes(server_);
+  co_await count();
+  server_.services.pages().forget_old();
+}
+
 asio::awaitable<void> Upkeep::run() {
   co_await watch_holders();
-  Task refresh = [this] { server_.services.refresh_moment(); };
   while (!stopped_) {
-    co_await run_on(server_.reader, refresh);
-    std::string last;
-    const auto managers = server_.services.managers();
-    for (const auto& [workspace, known] : managers) {
-      if (workspace == last || stopped_) continue;  // Another profile's, on the same leases.
-      last = workspace;
-      const std::shared_ptr<LeaseManager> manager = known.lock();
-      if (!manager) continue;
-      co_await sweep(*manager);
-      co_await count_events(workspace, *manager);
-      co_await forget(workspace, *manager);
+    try {
+      co_await make_round();
+    } catch (const std::exception& thrown) {  // The next one may find what was missing here: memory.
+      server_.log.say(LogLevel::warning, fmt::format("What is over was not swept: {}.", thrown.what()));
     }
-    forget_names();
-    co_await remember();
-    turn_out(server_, false);
-    if (server_.services.health().failure()) co_await probe_writes(server_);
-    co_await count();
-    server_.services.pages().forget_old();
     timer_.expires_after(kEvery);
     boost::system::error_code ignored;
     if (!stopped_) co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));

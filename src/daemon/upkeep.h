@@ -21,6 +21,7 @@ class Upkeep {
 
  private:
   asio::awaitable<void> run();
+  asio::awaitable<void> make_round();
   asio::awaitable<void> watch_holders();
   asio::awaitable<void> count();
   asio::awaitable<void> remember();

@@ -320,6 +320,7 @@ Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, 
   if (!earlier) return fail(earlier.error());
   if (*earlier) {
     Decision decision = replay(ledger, request, std::move(**earlier));
+    remember(transaction, context.policy, decision);
     return AcquireAnswer{std::move(decision), take_notices(transaction, owner)};
   }
 
@@ -362,6 +363,7 @@ Result<AcquireAnswer> poll(Transaction& transaction, const Context& context, con
   if (!ticket) return fail(ticket.error());
   Ledger ledger(transaction, context);
   Decision decision = look_again(ledger, caller, std::move(*ticket));
+  remember(transaction, context.policy, decision);
   return AcquireAnswer{std::move(decision), take_notices(transaction, caller.holder.owner)};
 }
 

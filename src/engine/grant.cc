@@ -235,7 +235,7 @@ void settle(Ledger& ledger) {
   std::set<GroupId> demoted;
   for (std::vector<Scope> freed = ledger.take_freed(); !freed.empty(); freed = ledger.take_freed()) {
     const std::vector<Ticket> waiters =
-        in_order(ledger.transaction(), ledger.context(), tickets_at(ledger.transaction(), freed));
+        in_order(ledger.transaction(), ledger.context(), ledger.transaction().tickets_at(freed));
     if (waiters.empty()) continue;
     free_demoted(ledger, waiters, demoted);
     std::set<Owner> holders = holders_at(ledger.transaction(), freed);

@@ -76,14 +76,13 @@ Result<void> check_owner_limit(Ledger& ledger, const Owner& owner, std::size_t w
 }
 
 // Only those who name that very path: who waits for something below a directory is not in its queue.
-std::size_t count_waiters(Ledger& ledger, const std::string& path) {
+std::size_t count_waiters(Ledger& ledger, const std::vector<Ticket>& tickets, const std::string& path) {
   const auto counts = [&](const Ticket& ticket) {
     const bool names_it =
         std::ranges::find(ticket.request.paths, path, &WantedPath::path) != ticket.request.paths.end();
     return names_it && is_live(ledger, ticket);
   };
-  return static_cast<std::size_t>(
-      std::ranges::count_if(ledger.transaction().tickets_at({path, false}), counts));
+  return static_cast<std::size_t>(std::ranges::count_if(tickets, counts));
 }
 
 }  // namespace
@@ -95,8 +94,11 @@ Result<void> check_limits(Ledger& ledger, const AcquireRequest& request, const S
   if (auto within = check_owner_limit(ledger, request.caller.holder.owner, wanted); !within) return within;
 
   if (!queues) return {};
+  std::vector<Scope> places;
+  for (const WantedPath& path : request.paths) places.push_back({path.path, false});
+  const std::vector<Ticket> tickets = ledger.transaction().tickets_at(places);
   for (const WantedPath& path : request.paths) {
-    const std::size_t waiting = count_waiters(ledger, path.path);
+    const std::size_t waiting = count_waiters(ledger, tickets, path.path);
     if (waiting < ledger.context().policy.waiters_per_path_max) continue;
     return fail(Code::limit_exceeded,
                 fmt::format("{} requests wait for {} already, and no more may. Try again later.", waiting,

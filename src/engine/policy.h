@@ -6,6 +6,7 @@
 
 #include "leasehold/lease.h"
 #include "leasehold/result.h"
+#include "model/key.h"
 
 namespace leasehold {
 
@@ -43,7 +44,7 @@ struct Policy {
   bool gate_fail_open = false;                         // Whether a write that cannot be checked goes through.
   bool git_hook_required = false;                      // Whether a commit needs lease to be installed.
 
-  std::size_t paths_max = 1'000;
+  std::size_t paths_max = kNamesMax;
   std::size_t leases_per_owner_max = 200'000;
   std::size_t waiters_per_path_max = 1'000;
 };

@@ -2,26 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <tuple>
 
 namespace leasehold {
-namespace {
-
-// Many things may end in one place at once, so scopes repeat as well.
-template <class Record, class Look>
-std::vector<Record> each_once(const std::vector<Scope>& scopes, const Look& look) {
-  std::map<decltype(Record::id), Record> found;
-  for (const Scope& scope : std::set(scopes.begin(), scopes.end())) {
-    for (Record& record : look(scope)) found.emplace(record.id, std::move(record));
-  }
-  std::vector<Record> records;
-  records.reserve(found.size());
-  for (auto& [id, record] : found) records.push_back(std::move(record));
-  return records;
-}
-
-}  // namespace
 
 std::vector<Lease*> order_by_path(std::vector<Lease>& leases) {
   std::vector<Lease*> order;
@@ -40,12 +25,16 @@ std::vector<Lease> by_path(std::vector<Lease> leases) {
   return sorted;
 }
 
+// Many things may end in one place at once, so scopes repeat as well.
 std::vector<Lease> leases_at(View& view, const std::vector<Scope>& scopes) {
-  return each_once<Lease>(scopes, [&](const Scope& scope) { return view.leases_at(scope); });
-}
-
-std::vector<Ticket> tickets_at(View& view, const std::vector<Scope>& scopes) {
-  return each_once<Ticket>(scopes, [&](const Scope& scope) { return view.tickets_at(scope); });
+  std::map<LeaseId, Lease> found;
+  for (const Scope& scope : std::set(scopes.begin(), scopes.end())) {
+    for (Lease& lease : view.leases_at(scope)) found.emplace(lease.id, std::move(lease));
+  }
+  std::vector<Lease> leases;
+  leases.reserve(found.size());
+  for (Lease& lease : found | std::views::values) leases.push_back(std::move(lease));
+  return leases;
 }
 
 std::vector<Lease> leases_on(View& view, const std::string& path) {

@@ -15,9 +15,8 @@ std::vector<Lease> by_path(std::vector<Lease> leases);
 // Where each of them is, in that order: a lease is large to move.
 std::vector<Lease*> order_by_path(std::vector<Lease>& leases);
 
-// Active leases, and pending tickets, that overlap any of the scopes; each once, in no particular order.
+// Active leases that overlap any of the scopes; each once, in no particular order.
 std::vector<Lease> leases_at(View& view, const std::vector<Scope>& scopes);
-std::vector<Ticket> tickets_at(View& view, const std::vector<Scope>& scopes);
 
 // Active leases on exactly this path, be it alone or with all below it; by_path().
 std::vector<Lease> leases_on(View& view, const std::string& path);

@@ -159,7 +159,7 @@ Result<Outcomes> release(Transaction& transaction, const Context& context, const
     cancel_waits(ledger, request.caller, request.which);
   // A session that gives back everything does not want back what had run out either.
   if (request.caller.whole_session && (request.which.all || request.which.session_id))
-    give_up_all(transaction, context.policy, request.caller.holder.owner.session_id);
+    give_up_all(transaction, request.caller.holder.owner.session_id);
   settle(ledger);
   let_lines_grow(ledger);
   // Who gives some back is not about to write: a loss elsewhere is kept for the call that it matters to.

@@ -11,22 +11,16 @@
 namespace leasehold {
 namespace {
 
-SessionPath path_of(const Policy& policy, const Lease& lease, WallTime wall) {
-  SessionPath path = {.session_id = lease.holder.owner.session_id,
-                      .path = lease.path,
-                      .subtree = lease.subtree,
-                      .mode = lease.mode};
-  if (policy.session_life) path.drop_at = wall + *policy.session_life;
-  return path;
+SessionPath path_of(const Lease& lease) {
+  return {.session_id = lease.holder.owner.session_id,
+          .path = lease.path,
+          .subtree = lease.subtree,
+          .mode = lease.mode};
 }
 
 // Who takes a lease away, or hands it over, has a profile of its own: an operator, most often.
 bool was_taken(const Lease& lease) {
   return lease.ended_by == EndCause::forced || lease.ended_by == EndCause::transferred;
-}
-
-bool applies(const Policy& policy, const Lease& lease) {
-  return (policy.session_locks || was_taken(lease)) && !lease.holder.owner.session_id.empty();
 }
 
 // Another agent of the session may have the same path, shared.
@@ -63,21 +57,29 @@ std::optional<Refused> count_call(Transaction& transaction, const Policy& policy
 }
 
 void remember(Transaction& transaction, const Policy& policy, const Lease& lease) {
-  if (!applies(policy, lease)) return;
-  if (lease.status == Status::active) {
-    transaction.put(path_of(policy, lease, transaction.wall()));
-  } else if (lease.status == Status::released) {
-    give_up(transaction, policy, lease);
-  }
+  if (lease.status == Status::released) give_up(transaction, policy, lease);
+  if (lease.status != Status::active || !policy.session_locks || lease.holder.owner.session_id.empty())
+    return;
+  SessionPath path = path_of(lease);
+  if (policy.session_life) path.drop_at = transaction.wall() + *policy.session_life;
+  transaction.put(path);
 }
 
+void remember(Transaction& transaction, const Policy& policy, const Decision& told) {
+  const auto* const granted = std::get_if<Granted>(&told);
+  if (granted == nullptr) return;
+  for (const Lease& lease : granted->leases) remember(transaction, policy, lease);
+}
+
+// Whoever gives back goes by its own profile: to forget what was never remembered would cost everybody.
 void give_up(Transaction& transaction, const Policy& policy, const Lease& lease) {
-  if (!applies(policy, lease) || is_held_by_a_mate(transaction, lease)) return;
-  transaction.erase(path_of(policy, lease, transaction.wall()));
+  if (lease.holder.owner.session_id.empty() || !(policy.session_locks || was_taken(lease))) return;
+  if (is_held_by_a_mate(transaction, lease)) return;
+  transaction.erase(path_of(lease));
 }
 
-void give_up_all(Transaction& transaction, const Policy& policy, const std::string& session_id) {
-  if (!policy.session_locks || session_id.empty()) return;
+void give_up_all(Transaction& transaction, const std::string& session_id) {
+  if (session_id.empty()) return;
   for (const SessionPath& path : transaction.session_paths(session_id).paths) transaction.erase(path);
 }
 

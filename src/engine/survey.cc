@@ -30,9 +30,10 @@ class Surveyor {
     const Rank rank = waiting != nullptr
                           ? rank_of(*waiting, result_.upgrade)
                           : rank_at_arrival(request_.priority, result_.upgrade, now_, context_.policy);
+    const std::vector<Ticket> tickets = waiters(also);
     for (std::size_t i = 0; i < request_.paths.size(); ++i) {
       if (result_.places[i].held) continue;
-      look_for_waiters(i, rank, waiting, also);
+      look_for_waiters(i, rank, waiting, tickets);
       look_for_holders(i, others[i]);
     }
     return std::move(result_);
@@ -89,9 +90,19 @@ class Surveyor {
     }
   }
 
-  void look_for_waiters(std::size_t index, const Rank& rank, const Ticket* waiting, const Ticket* also) {
-    std::vector<Ticket> tickets = view_.tickets_at(request_.paths[index].scope());
+  // For what is not held.
+  std::vector<Ticket> waiters(const Ticket* also) const {
+    std::vector<Scope> scopes;
+    for (std::size_t i = 0; i < request_.paths.size(); ++i) {
+      if (!result_.places[i].held) scopes.push_back(request_.paths[i].scope());
+    }
+    std::vector<Ticket> tickets = view_.tickets_at(scopes);
     if (also != nullptr) tickets.push_back(*also);
+    return tickets;
+  }
+
+  void look_for_waiters(std::size_t index, const Rank& rank, const Ticket* waiting,
+                        const std::vector<Ticket>& tickets) {
     std::vector<std::pair<Rank, Blocked>> in_the_way;
     for (const Ticket& ticket : tickets) {
       if (waiting != nullptr && ticket.id == waiting->id) continue;
@@ -120,7 +131,7 @@ class Surveyor {
 
   static const WantedPath* overlapping_path(const Ticket& ticket, const Scope& scope) {
     const auto found = std::ranges::find_if(
-        ticket.request.paths, [&](const WantedPath& wanted) { return overlaps(wanted.scope(), scope); });
+        ticket.request.paths, [&](const WantedPath& wanted) { return overlaps(wanted, scope); });
     return found == ticket.request.paths.end() ? nullptr : &*found;
   }
 
@@ -250,8 +261,8 @@ bool conflict(const Ticket& a, const Ticket& b) {
   if (owns(a.request.caller, b.request.caller.holder.owner)) return false;
   if (owns(b.request.caller, a.request.caller.holder.owner)) return false;
   return std::ranges::any_of(a.request.paths, [&](const WantedPath& wanted) {
-    return std::ranges::any_of(
-        b.request.paths, [&](const WantedPath& other) { return overlaps(wanted.scope(), other.scope()); });
+    return std::ranges::any_of(b.request.paths,
+                               [&](const WantedPath& other) { return overlaps(wanted, other); });
   });
 }
 

@@ -9,6 +9,8 @@
 #include "model/scope.h"
 #include "shell/place.h"
 #include "util/path_text.h"
+#include "util/resolve_path.h"
+#include "util/utf8.h"
 
 namespace leasehold {
 namespace {
@@ -74,13 +76,22 @@ Result<std::vector<AskedPath>> asked_paths(OpenWorkspace& workspace, const Owner
   for (const shell::Write& write : writes) {
     // What is around the whole of it is all of it.
     const bool is_around = write.subtree && below(workspace.root(), shell::simplified(write.path));
-    const auto key = workspace.key_if_inside(is_around ? workspace.root() : write.path, {.literal = true});
+    std::string path = is_around ? workspace.root() : write.path;
+    auto key = workspace.key_if_inside(path, {.literal = true});
+    if (!key && by_command) {
+      // A name that is not UTF-8 cannot be leased; but a link of such a name may lead to one that can.
+      const auto target = resolve_path("/", path);
+      const auto inside = target ? below(target->path, workspace.root()) : std::nullopt;
+      if (target && (!inside || invalid_utf8_at(*inside))) continue;
+      if (target) path = target->path;
+      key = workspace.key_if_inside(path, {.literal = true});
+    }
     if (!key) return fail(key.error());
     if (!*key) continue;  // A link may lead out of the tree.
     if (write.subtree || (by_command && writes.size() > kTakenMax)) {
       looked.push_back({**key, write});
     } else {
-      asked.push_back({.path = write.path});
+      asked.push_back({.path = std::move(path)});
     }
   }
   if (looked.empty()) return asked;

@@ -10,8 +10,8 @@ namespace leasehold {
 
 // Files are asked for as they are. A whole folder is not: to take it for a `git pull` would lock everybody
 // out. Of a folder, and of more files than a command line takes at once, it is those that others have: if
-// there are none, nothing is asked, and nothing taken. What lies outside is left out. Errors: invalid_path,
-// and those of the store.
+// there are none, nothing is asked, and nothing taken. What lies outside is left out, and with a
+// command what has a name that is not UTF-8. Errors: invalid_path, and those of the store.
 Result<std::vector<AskedPath>> asked_paths(OpenWorkspace& workspace, const Owner& owner,
                                            const std::vector<shell::Write>& writes, bool by_command);
 

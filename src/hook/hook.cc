@@ -1,12 +1,14 @@
 #include "hook/hook.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 
+#include "client/named_leases.h"
 #include "hook/aftermath.h"
 #include "hook/asked_paths.h"
 #include "hook/news.h"
@@ -23,6 +25,7 @@
 #include "util/resolve_path.h"
 #include "util/shell_word.h"
 #include "util/unique.h"
+#include "workspace/trees_below.h"
 
 namespace leasehold {
 namespace {
@@ -54,7 +57,7 @@ std::optional<std::string> mistaken_file(const Error& error) {
 }
 
 std::string not_checked(const Error& why) {
-  constexpr std::size_t kShown = 250;
+  constexpr std::string_view kBefore = "Not checked, so not written: ";
   // Who cannot read a file of settings reads nothing else in it.
   std::string_view help = "To let such writes through: gate_fail_open = true in .leasehold.toml.";
   if (mistaken_file(why)) {
@@ -62,7 +65,17 @@ std::string not_checked(const Error& why) {
   } else if (why.code == Code::config_error) {
     help = "Mend that first.";
   }
-  return fmt::format("Not checked, so not written: {} ({})", shortened(why.message, kShown), help);
+  const std::size_t room = kReasonMost - kBefore.size() - help.size() - std::string_view(" ()").size();
+  return fmt::format("{}{} ({})", kBefore, with_short_path(why.message, room), help);
+}
+
+// What files have in common that lie in one tree: their folder. But a link leads elsewhere, and a folder may
+// be the top of another tree.
+std::string place_in_a_tree(const std::string& file) {
+  struct stat found{};
+  const bool is_alone =
+      ::lstat(file.c_str(), &found) == 0 && (S_ISLNK(found.st_mode) || S_ISDIR(found.st_mode));
+  return is_alone ? file : file.substr(0, file.rfind('/'));
 }
 
 constexpr std::size_t kRootShown = 40;
@@ -250,19 +263,26 @@ void HookCall::go_on() {
   if (opened && (*opened)->client()->turn_started(caller_in(**opened).holder)) seen->note_turn(false);
 }
 
-// Each file belongs to the work tree it lies in; what belongs to one is granted together or not at all.
-HookAnswer HookCall::at_the_gate() {
-  struct Part {
-    std::unique_ptr<OpenWorkspace> workspace;
-    std::vector<shell::Write> writes;
-  };
-  std::map<std::string, Part> parts;
-  std::map<std::string, std::string> roots;  // By folder; empty: not managed.
-  for (const shell::Write& write : writes()) {
-    // A tree around us is a matter of ours.
-    const bool is_around = write.subtree && below(cwd_, shell::simplified(write.path));
-    const std::string file = is_around ? cwd_ + "/." : write.path;
-    const auto [known, is_new] = roots.try_emplace(file.substr(0, file.rfind('/')));
+// Whoever removes or moves a folder takes the work trees in it along.
+std::vector<std::string> HookCall::trees_taken_along(const std::vector<shell::Write>& writes) const {
+  std::vector<std::string> roots;
+  TreesBelow trees;
+  for (const shell::Write& write : writes) {
+    struct stat found{};
+    if (!write.is_whole || ::lstat(write.path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) continue;
+    const auto& tree = tree_of(below(cwd_, shell::simplified(write.path)) ? cwd_ : write.path);
+    if (!tree) continue;
+    for (std::string& root : trees.find(*tree, resolved(write.path))) roots.push_back(std::move(root));
+  }
+  return roots;
+}
+
+// Each file belongs to the work tree it lies in.
+std::expected<HookCall::Parts, HookAnswer> HookCall::parts_by_tree() {
+  Parts parts;
+  std::map<std::string, std::string> roots;  // Empty: not managed.
+  const auto add = [&](const shell::Write& write, const std::string& file) -> Result<void> {
+    const auto [known, is_new] = roots.try_emplace(place_in_a_tree(file));
     // Most often the same tree as before, which is open then.
     if (is_new && !parts.empty()) {
       const auto& tree = tree_of(file);
@@ -270,25 +290,40 @@ HookAnswer HookCall::at_the_gate() {
     }
     if (is_new && known->second.empty()) {
       auto opened = open(file, true);
-      if (!opened && opened.error().code == Code::not_found) continue;
-      if (!opened) return unchecked(opened.error(), file);
+      if (!opened && opened.error().code == Code::not_found) return {};
+      if (!opened) return fail(opened.error());
       known->second = (*opened)->root();
       parts[known->second].workspace = std::move(*opened);
     }
     if (!known->second.empty()) parts[known->second].writes.push_back(write);
+    return {};
+  };
+  const std::vector<shell::Write> all = writes();
+  for (const shell::Write& write : all) {
+    // A tree around us is a matter of ours.
+    const bool is_around = write.subtree && below(cwd_, shell::simplified(write.path));
+    const std::string file = is_around ? cwd_ + "/." : write.path;
+    if (auto added = add(write, file); !added) return std::unexpected(unchecked(added.error(), file));
   }
+  for (const std::string& root : trees_taken_along(all)) {
+    if (auto added = add({.path = root, .subtree = true}, root); !added)
+      return std::unexpected(unchecked(added.error(), root));
+  }
+  return parts;
+}
+
+// What belongs to one tree is granted together or not at all; what one of them refuses is not written in
+// another either.
+HookAnswer HookCall::at_the_gate() {
+  auto parts = parts_by_tree();
+  if (!parts) return std::move(parts).error();
   // The first that is heard of it here; else its session or its turn told.
   SeenFiles* const seen = seen_files();
   const bool is_first = seen != nullptr && seen->is_new();
   if (is_first) note_session_in(project());
-  for (auto& [root, part] : parts) {
+  for (auto& [root, part] : *parts) {
     if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) {
-      // What was granted for it elsewhere will not be written either.
-      for (const auto& [elsewhere, ids] : granted_) {
-        if (elsewhere != part.workspace.get())
-          std::ignore =
-              elsewhere->client()->release({.caller = caller_in(*elsewhere), .which = {.ids = ids}});
-      }
+      give_back_elsewhere(*part.workspace);
       return denied;
     }
     note_tree(root);
@@ -301,6 +336,14 @@ HookAnswer HookCall::at_the_gate() {
     seen->note_command_begins(event_->call_id, event_->host == HookHost::codex);
   }
   return news_.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, news_);
+}
+
+// What was granted to this call in other trees than the one that refuses it.
+void HookCall::give_back_elsewhere(const OpenWorkspace& refusing) {
+  for (const auto& [workspace, ids] : granted_) {
+    if (workspace != &refusing)
+      std::ignore = workspace->client()->release({.caller = caller_in(*workspace), .which = {.ids = ids}});
+  }
 }
 
 // A refusal has room for what else there is to tell.
@@ -504,7 +547,7 @@ HookAnswer give_back_by_name(Client& client, const Caller& caller) {
   if (!held || held->empty()) return told(held);
   ReleaseRequest request = {.caller = caller};
   for (const Lease& lease : *held) request.which.ids.push_back(lease.id);
-  return told(client.release(request));
+  return told(release_named(client, std::move(request)));
 }
 
 // What happens besides writes, in every tree that it has something in. A store that is not there has nothing

@@ -1,6 +1,7 @@
 // One call of a hook: from what the agent reports to what it is answered.
 #pragma once
 
+#include <expected>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,6 +31,13 @@ class HookCall {
   HookAnswer answer();
 
  private:
+  // What is to be written in one work tree.
+  struct Part {
+    std::unique_ptr<OpenWorkspace> workspace;
+    std::vector<shell::Write> writes;
+  };
+  using Parts = std::map<std::string, Part>;  // By root.
+
   HookHost dialect() const;
   bool can_tell_now() const;
   Owner main_owner() const;
@@ -37,13 +45,16 @@ class HookCall {
   Caller caller_in(const OpenWorkspace& workspace) const;
   bool main_has_stopped() const;
   HookAnswer decide();
+  std::expected<Parts, HookAnswer> parts_by_tree();
   HookAnswer at_the_gate();
+  void give_back_elsewhere(const OpenWorkspace& refusing);
   HookAnswer gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes);
   void keep(const OpenWorkspace& workspace, bool granted) const;
   HookAnswer deny(std::string reason) const;
   std::string take_news(OpenWorkspace& workspace);
   HookAnswer not_understood(const Error& error) const;
   std::vector<shell::Write> writes() const;
+  std::vector<std::string> trees_taken_along(const std::vector<shell::Write>& writes) const;
   std::optional<std::string> change_since_seen(OpenWorkspace& workspace,
                                                const std::vector<std::string>& paths);
   HookAnswer after();

@@ -69,6 +69,62 @@ TEST_F(HookTest, ACommandThatIsRefusedInOneTreeTakesNothingInAnother) {
   EXPECT_EQ(holders("/c"), "claude-code@s2 ") << "it had that before";
 }
 
+TEST_F(HookTest, ALinkOrATreeBesideAFileDoesNotHideIt) {
+  const TempFolder elsewhere;
+  std::filesystem::create_symlink(elsewhere.path() + "/t", root() + "/l");
+  write("clone/.leasehold.toml", "");
+  write("inner/.leasehold.toml", "");
+  ASSERT_EQ(edit("s1", "a"), "");
+  ASSERT_EQ(edit("s1", "inner/b"), "");
+
+  EXPECT_TRUE(mentions(shell("s2", "echo x > l; echo x > a"), "a is leased by"));
+  EXPECT_TRUE(mentions(shell("s3", "rm -rf clone a"), "a is leased by"));
+  EXPECT_TRUE(mentions(shell("s4", "touch c; rm -rf inner"), "b is leased by"));
+  EXPECT_TRUE(mentions(patch("s5", "la"), "a is leased by"));
+}
+
+TEST_F(HookTest, NamesThatAreNotUtf8ArePassedOver) {
+  write("a", "");
+  write("bad\xff", "");
+  EXPECT_EQ(shell("s1", "rm *"), "");
+  EXPECT_EQ(shell("s1", R"(mv $'bad\\xff' good)"), "");
+  EXPECT_EQ(holders("/good"), "claude-code@s1 ");
+  std::filesystem::create_symlink("bad\xff", root() + "/l");
+  EXPECT_EQ(shell("s1", "echo x > l"), "");
+
+  EXPECT_TRUE(mentions(shell("s2", "rm *"), "a is leased by")) << "what has other names is asked for";
+  std::filesystem::create_symlink("a", root() + "/\xfe");
+  EXPECT_TRUE(mentions(shell("s3", R"(echo x > $'\\xfe')"), "a is leased by"));
+}
+
+TEST_F(HookTest, AFolderThatGoesTakesTheTreesInItAlong) {
+  write("d/trees/inner/.leasehold.toml", "");
+  ASSERT_EQ(edit("s1", "d/trees/inner/b"), "");
+
+  EXPECT_TRUE(mentions(shell("s2", "rm -rf d"), "b is leased by"));
+  EXPECT_TRUE(mentions(shell("s3", "mv d/trees x"), "b is leased by"));
+  EXPECT_TRUE(mentions(shell("s4", "cd d && rm -rf ../d"), "b is leased by"));
+  EXPECT_EQ(shell("s1", "rm -rf d"), "") << "its own";
+  EXPECT_EQ(shell("s5", "git pull; chmod -R a+r d; find d -name '*.o' -exec rm -rf {} +"), "")
+      << "these leave it there";
+  std::filesystem::create_directory_symlink("d", root() + "/l");
+  EXPECT_EQ(shell("s5", "rm -rf l"), "") << "only the link goes";
+}
+
+TEST_F(HookTest, FromATreeInsideTheOneAroundItGoesWithItsFiles) {
+  std::filesystem::create_directories(root() + "/trees/w");
+  ASSERT_EQ(std::system(("cd " + root() +
+                         " && git init -q . && git -c user.name=a -c user.email=b commit -q "
+                         "--allow-empty -m x && git worktree add -q trees/w && touch trees/w/.leasehold.toml")
+                            .c_str()),
+            0);
+  ASSERT_EQ(edit("s1", "a"), "");
+
+  EXPECT_TRUE(mentions(shell("s2", "rm -rf " + root(), "/trees/w"), "a is leased by"));
+  EXPECT_TRUE(mentions(shell("s3", "rm -rf ../..", "/trees/w"), "a is leased by"));
+  EXPECT_EQ(shell("s4", "rm -rf ../w", "/trees/w"), "");
+}
+
 TEST_F(HookTest, WhatACommandLineDoesUnseenGoesOn) {
   EXPECT_EQ(edit("s1", "a"), "");
   EXPECT_EQ(shell("s2", "python3 -c 'open(1)'"), "");

@@ -182,6 +182,18 @@ TEST_F(HookTest, AFailedTurnFreesItsFiles) {
   EXPECT_EQ(edit("s2", "a"), "");
 }
 
+TEST_F(HookTest, AFailedTurnFreesMoreFilesThanOneCallNames) {
+  const auto workspace = open();
+  for (int call = 0; call < 2; ++call) {
+    AcquireRequest request = {.caller = {.holder = {.owner = {"claude-code", "s1"}}}};
+    for (int i = 0; i < 700; ++i) request.paths.push_back({.path = fmt::format("/{}/{}", call, i)});
+    ASSERT_TRUE(workspace->client()->acquire(request));
+  }
+  ASSERT_EQ(workspace->client()->leases()->size(), 1'400U);
+  EXPECT_EQ(tell("s1", "StopFailure"), "");
+  EXPECT_EQ(workspace->client()->leases()->size(), 0U);
+}
+
 TEST_F(HookTest, AFailedToolCallFreesNothing) {
   EXPECT_EQ(edit("s1", "a"), "");
   EXPECT_EQ(tell("s1", "PostToolUseFailure"), "");

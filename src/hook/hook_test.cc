@@ -125,6 +125,21 @@ TEST_F(HookTest, WhatCannotBeCheckedIsNotWritten) {
   EXPECT_EQ(call("{ not json").output, "");
 }
 
+TEST_F(HookTest, ALongPathDoesNotHideWhatToDoAboutWhatCannotBeChecked) {
+  const std::string deep = std::string(200, 'd') + "/\xc3\xa9\xc3\xa9" + std::string(120, 'e');
+  write(deep + "/.leasehold.toml", "");
+  write(deep + "/.leasehold", "a file where the store should be");
+  const std::string reason =
+      call(report_of_write(
+               {.host = HookHost::claude_code, .session = "s1", .root = root() + '/' + deep, .subagent = {}},
+               "a"))
+          .reason;
+  EXPECT_TRUE(mentions(reason, "Not checked, so not written: ...")) << reason;
+  EXPECT_TRUE(mentions(reason, "e/.leasehold is a file")) << reason;
+  EXPECT_TRUE(mentions(reason, "Move it away. (Mend that first.)")) << reason;
+  EXPECT_EQ(reason.size(), 390U);
+}
+
 TEST_F(HookTest, APathIsWhatItsHostTakesItFor) {
   const Variables home = [&](const char* name) -> const char* {
     return std::string_view(name) == "HOME" ? folder.path().c_str() : nullptr;

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <map>
 
+#include "client/named_leases.h"
 #include "env/proc_liveness.h"
 #include "env/system_random.h"
 #include "hook/session_keeper.h"
@@ -39,10 +40,13 @@ class SessionKeeper {
   // Until the session has nothing, its agent is gone, or its hooks say that it is over.
   void run(const Descriptor& agent) {
     const Descriptor changes(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    ::inotify_add_watch(changes.number(), "/proc/self/fd/3", IN_ATTRIB);
     for (;;) {
+      ::inotify_add_watch(changes.number(), "/proc/self/fd/3", IN_ATTRIB);  // It may be another one by now.
       const Duration pause = look();
-      if (holds_nothing_ && !goes_on()) return;
+      if (holds_nothing_) {
+        if (goes_on()) continue;
+        return;
+      }
       if (!wait(agent, changes, pause)) return;
     }
   }
@@ -110,10 +114,11 @@ class SessionKeeper {
       by_owner[lease.holder.owner].ids.push_back(lease.id);
     }
     if (are_all) which = {.all = true};
-    const auto renewed = client_->renew({.caller = caller(), .which = std::move(which)});
+    const auto renewed = renew_named(*client_, {.caller = caller(), .which = std::move(which)});
     if (renewed || renewed.error().code != Code::not_owner) return renewed.has_value();
     return std::ranges::all_of(by_owner, [&](const auto& its) {
-      return client_->renew({.caller = {.holder = {.owner = its.first}}, .which = its.second}).has_value();
+      return renew_named(*client_, {.caller = {.holder = {.owner = its.first}}, .which = its.second})
+          .has_value();
     });
   }
 
@@ -122,11 +127,17 @@ class SessionKeeper {
     return std::chrono::duration_cast<Duration>(retry_after(ttl, ++misses_, random_));
   }
 
-  // A hook that was granted something just now found this keeper, and started no other.
+  // A hook that finds no mark from now on starts another keeper. One that was granted something before may
+  // have found this one: what it got is seen by looking again.
   bool goes_on() {
-    ::flock(kKeeperFile, LOCK_UN);
+    const std::string mark = mark_path();
+    if (!is_marked()) return false;
+    ::unlink(mark.c_str());
     look();
-    return !holds_nothing_ && ::flock(kKeeperFile, LOCK_EX | LOCK_NB) == 0;
+    if (holds_nothing_) return false;
+    const Descriptor again(::open(mark.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    return again.is_open() && ::flock(again.number(), LOCK_EX | LOCK_NB) == 0 &&
+           ::dup3(again.number(), kKeeperFile, O_CLOEXEC) >= 0;
   }
 
   // False: it is over.
@@ -138,12 +149,12 @@ class SessionKeeper {
       if (left.count() <= 0) return true;
       pollfd watched[] = {{agent.number(), POLLIN, 0}, {changes.number(), POLLIN, 0}};
       ::poll(watched, 2, static_cast<int>(std::min<std::int64_t>(left.count(), 3'600'000)));
-      struct stat mark{};
       if (watched[0].revents != 0) {
-        remove_mark();
+        // Nobody else does, when its agent ended without a word.
+        ::unlink(mark_path().c_str());
         return false;
       }
-      if (::fstat(kKeeperFile, &mark) != 0 || mark.st_nlink == 0) return false;
+      if (!is_marked()) return false;
       if (watched[1].revents == 0) continue;
       char events[4096];
       while (::read(changes.number(), events, sizeof events) > 0) {
@@ -153,10 +164,15 @@ class SessionKeeper {
     }
   }
 
-  // Nobody else does, when its agent ended without a word.
-  static void remove_mark() {
+  // Its hooks remove the mark when the session ends.
+  static bool is_marked() {
+    struct stat mark{};
+    return ::fstat(kKeeperFile, &mark) == 0 && mark.st_nlink > 0;
+  }
+
+  static std::string mark_path() {
     char path[PATH_MAX] = {};
-    if (::readlink("/proc/self/fd/3", path, sizeof path - 1) > 0) ::unlink(path);
+    return ::readlink("/proc/self/fd/3", path, sizeof path - 1) > 0 ? path : "";
   }
 
   const std::shared_ptr<Client> client_;

@@ -188,6 +188,22 @@ std::string short_name(const std::string& path, std::size_t most) {
   return in_sentence("..." + end);
 }
 
+std::string with_short_path(const std::string& text, std::size_t most) {
+  constexpr std::string_view kGone = "...";
+  if (text.size() <= most) return text;
+  std::string_view longest;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    if (word.size() > longest.size()) longest = word;
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+  }
+  std::size_t excess = text.size() - most + kGone.size();
+  if (excess >= longest.size()) return std::string(shortened(text, most - kGone.size())).append(kGone);
+  while (excess < longest.size() && (static_cast<unsigned char>(longest[excess]) & 0xc0) == 0x80) ++excess;
+  const auto begin = static_cast<std::size_t>(longest.data() - text.data());
+  return text.substr(0, begin).append(kGone).append(text, begin + excess);
+}
+
 std::string_view shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;

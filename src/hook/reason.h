@@ -20,6 +20,10 @@ std::string short_path(const std::string& key, std::size_t most = 90);
 // The same of a path of the machine, as it is.
 std::string short_name(const std::string& path, std::size_t most);
 
+// No more than `most` bytes of a text whose end says what to do: its longest word, most often a path, gives
+// way.
+std::string with_short_path(const std::string& text, std::size_t most);
+
 // No more than `most` bytes of it, cut where a character begins.
 std::string_view shortened(std::string_view text, std::size_t most);
 

@@ -89,6 +89,9 @@ std::string line_of(char kind, const std::string& path, const SeenFile& seen) {
                      seen.state.size, seen.state.modified_ns, seen.content, path);
 }
 
+// Who saw a file first is told from this: the clock of files stands still for milliseconds.
+FileTime exactly_now() { return FileTime(std::chrono::system_clock::now().time_since_epoch()); }
+
 }  // namespace
 
 FileTime file_clock_now() {
@@ -186,12 +189,10 @@ bool SeenFiles::has_changed(const std::string& path) const {
 
 void SeenFiles::note(const std::string& path) {
   const FileState now = state_of(path);
-  append(kSeen, path, {file_clock_now(), now, content_of(path, now)});
+  append(kSeen, path, {exactly_now(), now, content_of(path, now)});
 }
 
-void SeenFiles::note_state(const std::string& path) {
-  append(kSeen, path, {file_clock_now(), state_of(path)});
-}
+void SeenFiles::note_state(const std::string& path) { append(kSeen, path, {exactly_now(), state_of(path)}); }
 
 void SeenFiles::note_write_begins(const std::string& path) { append(kWriteBegins, path, {file_clock_now()}); }
 

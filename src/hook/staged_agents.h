@@ -54,11 +54,12 @@ class HookTest : public testing::Test {
         .output;
   }
 
-  std::string shell(const std::string& session, const std::string& command) const {
+  std::string shell(const std::string& session, const std::string& command,
+                    const std::string& within = {}) const {
     return call(fmt::format(
-                    R"({{"session_id":"{}","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"Bash",
+                    R"({{"session_id":"{}","cwd":"{}{}","hook_event_name":"PreToolUse","tool_name":"Bash",
                        "tool_input":{{"command":"{}"}}}})",
-                    session, root(), command))
+                    session, root(), within, command))
         .output;
   }
 

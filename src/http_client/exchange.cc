@@ -50,8 +50,10 @@ Result<void> read_parameters(std::string_view query, net::Endpoint& endpoint) {
                                : name == "key"         ? &endpoint.key
                                : name == "server_name" ? &endpoint.server_name
                                                        : nullptr;
-    if (place == nullptr || !value)
-      return refuse(fmt::format("{} means nothing behind its question mark", in_quotes(one)));
+    // What it is set to is not shown: it may be a token.
+    if (place == nullptr)
+      return refuse(fmt::format("nothing is called {} behind its question mark", in_quotes(name)));
+    if (!value) return refuse("a % is not followed by two hexadecimal digits");
     *place = *value;
   }
   return {};
@@ -71,6 +73,8 @@ Result<net::Endpoint> read_url(std::string_view url) {
     return endpoint;
   }
   endpoint.tls = url.starts_with("https://");
+  if (!endpoint.tls && !url.starts_with("http://"))
+    return refuse("it does not begin with http://, https:// or http+unix:");
   url.remove_prefix(endpoint.tls ? 8 : 7);
   if (url.ends_with('/')) url.remove_suffix(1);
   if (url.find_first_of("/@") != std::string_view::npos)

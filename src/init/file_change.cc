@@ -84,11 +84,12 @@ Result<void> write(const std::string& target, const FileChange& change) {
   return {};
 }
 
-Result<void> remove(const std::string& target, int folders) {
+Result<void> remove(const std::string& target, const FileChange& change) {
   if (::unlink(target.c_str()) != 0) return cannot("remove", target);
-  // One that is not empty stays, as it should.
-  std::string folder(parent_of(target));
-  for (; folders > 0 && ::rmdir(folder.c_str()) == 0; --folders) folder = parent_of(folder);
+  // One that is not empty stays, as it should; so does one that only a link leads to.
+  std::string folder(parent_of(change.path));
+  for (int left = change.own_folders; left > 0 && ::rmdir(folder.c_str()) == 0; --left)
+    folder = parent_of(folder);
   return {};
 }
 
@@ -148,7 +149,7 @@ Result<void> apply(const FileChange& change) {
         Code::transaction_conflict,
         fmt::format("{} was changed by somebody else just now. Run it again.", in_quotes(change.path)));
   }
-  return change.after ? write(*target, change) : remove(*target, change.own_folders);
+  return change.after ? write(*target, change) : remove(*target, change);
 }
 
 }  // namespace leasehold

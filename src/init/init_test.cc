@@ -255,6 +255,15 @@ TEST_F(Init, ALinkStaysALinkAndWhatItLeadsToIsChanged) {
   EXPECT_TRUE(text("dotfiles/not-yet.json").contains("lease"));
 }
 
+TEST_F(Init, AnEmptyFolderThatALinkLeadsToStays) {
+  fs::create_directories(path("elsewhere"));
+  fs::create_directories(path(".claude"));
+  fs::create_symlink("../elsewhere/not-yet.json", path(".claude/settings.json"));
+  fs::create_directories(path("other"));
+  fs::create_symlink("other", path(".codex"));
+  expect_that_everything_comes_back();
+}
+
 TEST_F(Init, WhatIsNoJsonIsLeftAloneAndSaid) {
   write(".codex/hooks.json", "{\n# mine\n}");
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <variant>
 
+#include "client/named_leases.h"
 #include "env/boottime_local_clock.h"
 #include "env/system_random.h"
 #include "keeper/keeper_state.h"
@@ -83,7 +84,7 @@ struct Keeper::Shared {
   }
   void carry_out(const ReleaseCall& call) {
     // If this fails, they run out.
-    std::ignore = client->release(call.request);
+    std::ignore = release_named(*client, call.request);
   }
 
   void make_calls() {
@@ -198,7 +199,7 @@ Result<Outcomes> Keeper::release(const std::vector<LeaseId>& ids) {
   remove(ids);
   ReleaseRequest request = {.caller = shared_->caller};
   request.which.ids = ids;
-  return shared_->client->release(request);
+  return release_named(*shared_->client, std::move(request));
 }
 
 bool Keeper::is_valid(const LeaseId& id) const {

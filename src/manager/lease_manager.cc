@@ -48,6 +48,7 @@ std::optional<AcquireAnswer> LeaseManager::refused_by_room(const AcquireRequest&
 }
 
 std::optional<AcquireAnswer> LeaseManager::glance(const Caller& caller, const GroupId& ticket) {
+  if (policy()->session_locks) return std::nullopt;  // What is told is remembered, and that is written.
   auto granted = look<std::optional<Granted>>(
       {.workspace = workspace_, .owners = {caller.holder.owner}, .tickets = {ticket}},
       [&](View& view, const Context& context) -> Result<std::optional<Granted>> {

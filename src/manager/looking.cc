@@ -68,7 +68,7 @@ Result<Board> LeaseManager::board(const Listing& listing) {
       const bool live = lapse(*lease, view.now(), context) == EndCause::none;
       add(std::move(*lease), live);
     }
-    std::vector<Ticket> tickets = scopes.empty() ? view.tickets(filter) : tickets_at(view, scopes);
+    std::vector<Ticket> tickets = scopes.empty() ? view.tickets(filter) : view.tickets_at(scopes);
     std::erase_if(tickets,
                   [&](const Ticket& ticket) { return !matches(filter, ticket.request.caller.holder); });
     const bool has_waiters = !tickets.empty();

@@ -219,9 +219,9 @@ class CountingStore final : public ForwardingStore {
   class Counting final : public ForwardingTransaction {
    public:
     Counting(Transaction& transaction, int& count) : ForwardingTransaction(transaction), count_(count) {}
-    std::vector<Ticket> tickets_at(const Scope& scope) override {
+    std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) override {
       ++count_;
-      return ForwardingTransaction::tickets_at(scope);
+      return ForwardingTransaction::tickets_at(scopes);
     }
 
    private:

@@ -73,15 +73,19 @@ Result<ToolAnswer> acquire_tool(const ToolCall& call) {
   const auto client = (*workspace)->client();
   auto answered = acquire(*client, request, call);
   if (!answered) return fail(answered.error());
-  const auto at = moment(*client, request.paths.front().path);
+  ToolAnswer answer;
+  const auto* const granted = std::get_if<Granted>(&answered->decision);
+  if (granted != nullptr) {
+    answer.told = call.desk.note_granted(*granted);
+    call.desk.note_timed(granted->leases);
+  }
+  const auto at = granted != nullptr ? moment_of(*client, granted->leases.front())
+                                     : moment(*client, request.paths.front().path);
   if (!at) return fail(at.error());
   auto* const refused = std::get_if<Refused>(&answered->decision);
   if (refused != nullptr) refused->next_command.clear();
-  ToolAnswer answer = {.document = acquire_json(*answered, *at), .is_error = refused != nullptr};
-  if (const auto* granted = std::get_if<Granted>(&answered->decision)) {
-    answer.granted = call.desk.note_granted(granted->leases);
-    call.desk.note_timed(granted->leases);
-  }
+  answer.document = acquire_json(*answered, *at);
+  answer.is_error = refused != nullptr;
   if (refused != nullptr && (refused->code == Code::busy || refused->code == Code::timeout)) {
     answer.document["next"] = waiting(call.arguments);
   }

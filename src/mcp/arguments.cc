@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "util/wall_now.h"
 #include "wire/answer_json.h"
 #include "workspace/path_intake.h"
 
@@ -114,18 +115,21 @@ Result<Moment> moment(Client& client, const std::string& path) {
   return Moment{board->now, board->wall};
 }
 
-Result<ToolAnswer> outcomes_answer(Client& client, const Outcomes& outcomes) {
+Moment moment_of(Client& client, const Lease& lease) {
+  return moment(client, lease.path).value_or(Moment{lease.updated_at, wall_now()});
+}
+
+ToolAnswer outcomes_answer(Client& client, const Outcomes& outcomes) {
   Moment at;
   const auto known =
       std::ranges::find_if(outcomes.outcomes, [](const Outcome& one) { return one.lease.has_value(); });
-  if (known != outcomes.outcomes.end()) {
-    const auto now = moment(client, known->lease->path);
-    if (!now) return fail(now.error());
-    at = *now;
+  if (known != outcomes.outcomes.end()) at = moment_of(client, *known->lease);
+  ToolAnswer answer = {.document = outcomes_json(outcomes, at)};
+  for (const Outcome& one : outcomes.outcomes) {
+    answer.is_error |= one.error.has_value();
+    if (one.lease && one.lease->status != Status::active) answer.told.over.push_back(one.lease->id);
   }
-  return ToolAnswer{.document = outcomes_json(outcomes, at),
-                    .is_error = std::ranges::any_of(
-                        outcomes.outcomes, [](const Outcome& one) { return one.error.has_value(); })};
+  return answer;
 }
 
 }  // namespace leasehold::mcp

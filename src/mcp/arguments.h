@@ -41,8 +41,11 @@ Result<std::string> key_without_store(const std::string& path, const Desk& desk)
 
 // When it is, for the store that has `path`.
 Result<Moment> moment(Client& client, const std::string& path);
+// The same for what was done to `lease`. That is told also if the store cannot be asked once more: it was
+// just now.
+Moment moment_of(Client& client, const Lease& lease);
 
 // The answer of a tool that did something with several leases.
-Result<ToolAnswer> outcomes_answer(Client& client, const Outcomes& outcomes);
+ToolAnswer outcomes_answer(Client& client, const Outcomes& outcomes);
 
 }  // namespace leasehold::mcp

@@ -3,6 +3,8 @@
 #include <map>
 #include <tuple>
 
+#include "client/named_leases.h"
+
 namespace leasehold::mcp {
 
 Result<OpenWorkspace*> Desk::workspace(For purpose) {
@@ -53,17 +55,30 @@ void Desk::note_key(const std::string& path) {
   keys_.insert(path);
 }
 
-std::vector<LeaseId> Desk::note_granted(const std::vector<Lease>& leases) {
+Told Desk::note_granted(const Granted& granted) {
+  // What the session had already is of the group it came with.
+  return note_new(granted.leases, [&](const Lease& lease) { return lease.group_id == granted.group_id; });
+}
+
+Told Desk::note_granted(const Allowed& allowed) {
+  // The gate queues nobody, so what it grants is collected at once; what the session had already was heard of
+  // again.
+  return note_new(allowed.leases, [&](const Lease& lease) {
+    return allowed.granted && lease.acquired_at == lease.last_heartbeat_at;
+  });
+}
+
+Told Desk::note_new(const std::vector<Lease>& leases, const std::function<bool(const Lease&)>& is_new) {
   note_held(leases);
   const std::lock_guard lock(mutex_);
-  std::vector<LeaseId> granted;
+  Told told;
   for (const Lease& lease : leases) {
-    // One that the session had already was heard of again by asking for it.
-    if (lease.acquired_at != lease.last_heartbeat_at || lease.holder.process != process_) continue;
-    granted.push_back(lease.id);
+    told.held.push_back(lease.id);
+    if (!is_new(lease) || lease.holder.process != process_) continue;
+    told.granted.push_back(lease.id);
     granted_.insert(lease.id);
   }
-  return granted;
+  return told;
 }
 
 void Desk::note_held(const std::vector<Lease>& leases) {
@@ -107,10 +122,14 @@ void Desk::give_back(const std::vector<LeaseId>& ids) {
     still_ours[lease->holder.owner].push_back(id);
   }
   for (auto& [owner, leases] : still_ours) {
-    // What cannot be given back ends with this process.
+    // What cannot be given back ends with this process, or by its time.
     std::ignore =
-        client->release({.caller = {.holder = {.owner = owner}}, .which = {.ids = std::move(leases)}});
+        release_named(*client, {.caller = {.holder = {.owner = owner}}, .which = {.ids = std::move(leases)}});
   }
+  forget(ids);
+}
+
+void Desk::forget(const std::vector<LeaseId>& ids) {
   const std::lock_guard lock(mutex_);
   for (const LeaseId& id : ids) {
     granted_.erase(id);
@@ -118,11 +137,13 @@ void Desk::give_back(const std::vector<LeaseId>& ids) {
   }
 }
 
-std::vector<LeaseId> Desk::granted() {
-  const std::lock_guard lock(mutex_);
-  return {granted_.begin(), granted_.end()};
+void Desk::end() {
+  std::vector<LeaseId> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.assign(granted_.begin(), granted_.end());
+  }
+  give_back(all);
 }
-
-void Desk::end() { give_back(granted()); }
 
 }  // namespace leasehold::mcp

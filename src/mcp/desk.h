@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "leasehold/open.h"
+#include "mcp/grants.h"
 #include "mcp/peer.h"
 
 namespace leasehold::mcp {
@@ -56,22 +57,23 @@ class Desk {
   bool is_known_key(const std::string& path);
   void note_key(const std::string& path);
 
-  // Which of them this server was granted just now. Remembered, so that end() gives them back.
-  std::vector<LeaseId> note_granted(const std::vector<Lease>& leases);
-  // It has these, by whichever call. What hangs on this process would end with it, so end() gives it back,
-  // too.
-  void note_held(const std::vector<Lease>& leases);
+  // What this server was granted just now end() gives back; and what else of the answer hangs on this
+  // process, by whichever call: that would end with it.
+  Told note_granted(const Granted& granted);
+  Told note_granted(const Allowed& allowed);
   // Those of them that end after a time that was asked for; what is attended does not any more.
   void note_timed(const std::vector<Lease>& leases);
   bool is_timed(const LeaseId& id);
   bool has_timed();
   void give_back(const std::vector<LeaseId>& ids);
-  std::vector<LeaseId> granted();
+  void forget(const std::vector<LeaseId>& ids);  // They are over.
   // Gives back what is still held of all that was granted, and nothing else of the session.
   void end();
 
  private:
   OpenWorkspace* opened();
+  Told note_new(const std::vector<Lease>& leases, const std::function<bool(const Lease&)>& is_new);
+  void note_held(const std::vector<Lease>& leases);
 
   const DeskOptions options_;
   std::mutex mutex_;                    // Guards all below.

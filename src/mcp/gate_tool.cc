@@ -136,8 +136,7 @@ Result<ToolAnswer> gate_tool(const ToolCall& call) {
   ToolAnswer answer = {.document = gate_json(*decided)};
   if (const auto* allowed = std::get_if<Allowed>(&decided->decision)) {
     if (!sorted->outside.empty()) answer.document["message"] = not_checked(sorted->outside);
-    call.desk.note_held(allowed->leases);
-    if (allowed->granted) answer.granted = call.desk.note_granted(allowed->leases);
+    answer.told = call.desk.note_granted(*allowed);
   } else {
     answer.is_error = true;
   }

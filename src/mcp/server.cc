@@ -30,8 +30,6 @@ constexpr std::string_view kInstructions =
 // What does not change while the program runs. A board changes any moment.
 constexpr int kConstantForMs = 3'600'000;
 
-constexpr std::size_t kGrantsRemembered = 64;
-
 std::unexpected<Fault> fault(int code, std::string message, json::value data = nullptr) {
   return std::unexpected(Fault{code, std::move(message), std::move(data)});
 }
@@ -239,9 +237,15 @@ Server::Answer Server::call(const Request& request) {
       request.exchange.notify(progress_notification(*token, waited, total));
     };
   }
-  std::vector<LeaseId> granted;
-  json::object result = call_tool(*tool, call, granted);
-  note_granted(request.message.id, std::move(granted));
+  Told told;
+  json::object result = call_tool(*tool, call, told);
+  desk_.forget(told.over);
+  if (request.exchange.remember) {
+    request.exchange.remember(std::move(told));
+  } else {
+    const std::lock_guard lock(mutex_);
+    grants_.note(request.message.id, told);
+  }
   return result;
 }
 
@@ -314,23 +318,11 @@ Server::Answer Server::listen(const Request& request) {
   return json::object{{"_meta", tag}};
 }
 
-void Server::note_granted(const json::value& request_id, std::vector<LeaseId> granted) {
-  if (granted.empty()) return;
-  const std::lock_guard lock(mutex_);
-  // An id that is used again means the newer request.
-  std::erase_if(granted_, [&](const auto& one) { return one.first == request_id; });
-  granted_.emplace_back(request_id, std::move(granted));
-  if (granted_.size() > kGrantsRemembered) granted_.pop_front();
-}
-
 void Server::give_back(const json::value& request_id) {
   std::vector<LeaseId> ids;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find(granted_, request_id, [](const auto& entry) { return entry.first; });
-    if (found == granted_.end()) return;
-    ids = std::move(found->second);
-    granted_.erase(found);
+    ids = grants_.give_up(request_id);
   }
   desk_.give_back(ids);
 }

@@ -4,7 +4,6 @@
 // client that begins with `initialize` (2025-11-25, 2025-06-18) is known from then on.
 #pragma once
 
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -42,6 +41,8 @@ struct Exchange {
                        // Empty: whoever carries the answer tells how long a call waits.
   // Given: it is told what the client wants to follow, and tells of changes. Else a thread does.
   std::function<void(const std::string& uri, bool on)> follow = {};
+  // Given: it remembers which leases an answer tells of. Else the server does, for give_back().
+  std::function<void(Told told)> remember = {};
 };
 
 // Thread-safe.
@@ -55,7 +56,8 @@ class Server {
   // Whether answering may take longer than the store does: to be done on a thread of its own.
   static bool may_wait(const Message& message);
 
-  // The client gave the request up: what it was granted goes back, even if the answer is on its way.
+  // The client gave the request up: what it was granted goes back, even if the answer is on its way; but for
+  // what another answer tells of, too.
   void give_back(const json::value& request_id);
 
   // The client is gone: nobody is told of anything any more.
@@ -74,14 +76,12 @@ class Server {
   Answer subscribe(const Request& request, bool on);
   Answer listen(const Request& request);
   json::object server_info() const;
-  void note_granted(const json::value& request_id, std::vector<LeaseId> granted);
 
   Desk& desk_;
   const ServerOptions options_;
   std::mutex mutex_;                   // Guards the two below.
   std::optional<std::string> client_;  // Who introduced itself; by its agent's name.
-  // What the latest requests were granted. A client can give up only what it waits for, so a few are enough.
-  std::deque<std::pair<json::value, std::vector<LeaseId>>> granted_;
+  Grants grants_;
   Subscriptions subscriptions_;
 };
 

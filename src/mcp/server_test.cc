@@ -355,6 +355,20 @@ TEST_F(McpServer, WhatIsCancelledAfterItsGrantGoesBack) {
   EXPECT_EQ(document(board).at("paths").at(1).at("state"), "free");
 }
 
+TEST_F(McpServer, WhatAnotherAnswerTellsOfStaysUntilThatIsCancelledToo) {
+  ann_.call("lease_acquire", R"({"paths":["a"]})", 6);
+  ann_.call("lease_acquire", R"({"paths":["a"]})", 7);
+  const auto state = [&] {
+    const json::object board = ann_.call("lease_status", R"({"paths":["a"]})");
+    return std::string(document(board).at("paths").at(0).at("state").as_string());
+  };
+
+  ann_.server().give_back(6);
+  EXPECT_EQ(state(), "yours");
+  ann_.server().give_back(7);
+  EXPECT_EQ(state(), "free");
+}
+
 // Who waits is ahead of everybody but the one who has it.
 TEST_F(McpServer, WhatIsWaitedForIsStillItsHolders) {
   ann_.call("lease_acquire", R"({"paths":["d/a"]})");

@@ -24,7 +24,7 @@ struct ToolCall {
 struct ToolAnswer {
   json::object document;  // As `lease --json` says it.
   bool is_error = false;  // Refused: the document has the code, the evidence and the next step.
-  std::vector<LeaseId> granted = {};
+  Told told = {};
   bool is_concise = false;  // It has nothing that only programs ask for.
 };
 
@@ -40,7 +40,7 @@ std::span<const Tool> tools();
 const Tool* find_tool(std::string_view name);
 
 // The result of tools/call: the document twice, for programs and as text for a model.
-json::object call_tool(const Tool& tool, const ToolCall& call, std::vector<LeaseId>& granted);
+json::object call_tool(const Tool& tool, const ToolCall& call, Told& told);
 
 // Whether a call with these arguments may take longer than the store does.
 bool waits(const json::object& arguments);

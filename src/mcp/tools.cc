@@ -174,14 +174,14 @@ const Tool* find_tool(std::string_view name) {
 
 bool waits(const json::object& arguments) { return arguments.contains("wait_seconds"); }
 
-json::object call_tool(const Tool& tool, const ToolCall& call, std::vector<LeaseId>& granted) {
+json::object call_tool(const Tool& tool, const ToolCall& call, Told& told) {
   auto answered = tool.run(call);
   if (!answered) {
     json::object error = error_json(answered.error());
     error.erase("exit_code");
     answered = ToolAnswer{.document = {{"error", std::move(error)}}, .is_error = true};
   }
-  granted = std::move(answered->granted);
+  told = std::move(answered->told);
   json::object document =
       answered->is_concise ? std::move(answered->document) : concise(std::move(answered->document));
   name_tools(document);

@@ -19,6 +19,9 @@ namespace leasehold {
 inline constexpr std::size_t kPathBytesMax = 4096;
 inline constexpr std::size_t kNameBytesMax = 255;
 
+// So many names one call may have: paths, or ids of leases.
+inline constexpr std::size_t kNamesMax = 1'000;
+
 // What another process sent us, as a key. Purely textual: a server does not see its client's disk, and the
 // client has resolved links already.
 //

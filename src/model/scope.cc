@@ -30,9 +30,8 @@ std::string prefix_below(std::string_view path) {
   return prefix;
 }
 
-bool overlaps(const Scope& a, const Scope& b) {
-  return a.path == b.path || (a.subtree && is_below(b.path, a.path)) ||
-         (b.subtree && is_below(a.path, b.path));
+bool overlaps(std::string_view path, bool subtree, std::string_view other, bool other_subtree) {
+  return path == other || (subtree && is_below(other, path)) || (other_subtree && is_below(path, other));
 }
 
 bool covers(const Scope& outer, const Scope& inner) {

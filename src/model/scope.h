@@ -19,7 +19,12 @@ std::vector<std::string> ancestors(std::string_view path);
 std::string prefix_below(std::string_view path);
 
 // The paths are equal, or one scope is a subtree above the other's path.
-bool overlaps(const Scope& a, const Scope& b);
+bool overlaps(std::string_view path, bool subtree, std::string_view other, bool other_subtree);
+// Scopes, and what else has one: leases, wanted paths.
+template <class One = Scope, class Other = Scope>
+bool overlaps(const One& one, const Other& other) {
+  return overlaps(one.path, one.subtree, other.path, other.subtree);
+}
 
 // Whoever holds `outer` holds `inner` too.
 bool covers(const Scope& outer, const Scope& inner);

@@ -22,6 +22,8 @@ extern "C" [[gnu::weak]] const char _DYNAMIC[];  // NOLINT(*-identifier*)
 namespace leasehold::net {
 namespace {
 
+constexpr std::chrono::milliseconds kLookForRoom{2};
+
 class Socket final : public Wire {
  public:
   explicit Socket(Descriptor socket) : socket_(std::move(socket)) {}
@@ -62,8 +64,14 @@ std::expected<Descriptor, int> connect_to(const sockaddr* address, socklen_t siz
                                           Deadline deadline) {
   Descriptor connection(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!connection.is_open()) return std::unexpected(errno);
-  if (::connect(connection.number(), address, size) == 0) return connection;
-  int error = errno;
+  int error = 0;
+  while (::connect(connection.number(), address, size) != 0) {
+    error = errno;
+    // A Unix socket where too many wait to be let in says so at once, and not when there is room again.
+    if (error != EAGAIN || std::chrono::steady_clock::now() >= deadline) break;
+    std::this_thread::sleep_for(kLookForRoom);
+    error = 0;
+  }
   if (error == EINPROGRESS) {
     socklen_t length = sizeof error;
     error = ETIMEDOUT;

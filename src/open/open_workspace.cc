@@ -4,6 +4,7 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -63,7 +64,7 @@ class ServiceOpener {
   Result<std::shared_ptr<Service>> open() {
     const std::lock_guard lock(mutex_);
     if (service_) return service_;
-    auto shared = share_store(how_.asked_url, how_.url, how_.use);
+    auto shared = share();
     if (!shared) return fail(shared.error());
     auto service = std::make_shared<Service>(std::move(*shared));
     service->manager.emplace(
@@ -78,6 +79,16 @@ class ServiceOpener {
   }
 
  private:
+  // Tries as often as the profile says: a store that is restarted is not there for a moment.
+  Result<std::shared_ptr<SharedStore>> share() const {
+    const Policy policy = how_.configuration->policy_without_store();
+    for (int attempts = 1;; ++attempts) {
+      auto shared = share_store(how_.asked_url, how_.url, how_.use);
+      if (shared || shared.error().code != Code::unavailable || attempts >= policy.attempts) return shared;
+      std::this_thread::sleep_for(policy.attempt_pause);
+    }
+  }
+
   const How how_;
   std::mutex mutex_;  // Guards what follows.
   std::shared_ptr<Service> service_;
@@ -122,10 +133,12 @@ std::vector<EffectiveSetting> explain(Configuration& configuration, const Worksp
                             : fmt::format("{}:{}", workspace.config_file.value_or(""), value->line);
   };
   std::vector<EffectiveSetting> all = configuration.explain(std::move(stored));
-  all.push_back({.name = "workspace",
-                 .value = workspace.name,
-                 .source = source_of("workspace"),
-                 .description = "What stores call the workspace; empty: by its origin, or its place"});
+  all.push_back(
+      {.name = "workspace",
+       .value = workspace.name,
+       .source = source_of("workspace"),
+       .description =
+           "What stores call the workspace; empty: by its origin, or its place; in its own store: here"});
   all.push_back({.name = "scope",
                  .value = std::string(word(workspace.scope.value_or(scope))),
                  .source = source_of("scope"),
@@ -238,8 +251,8 @@ Result<std::unique_ptr<OpenWorkspace>> open_server(Opened opened, const OpenOpti
   if (!in_use) return fail(in_use.error());
   opened.url_in_use = *std::move(in_use);
   opened.machine = read_machine();
-  opened.id = workspace_id(opened.workspace, opened.workspace.scope.value_or(opened.scope),
-                           opened.machine.machine_id);
+  opened.id = workspace_id_in(served_folder(url), opened.workspace,
+                              opened.workspace.scope.value_or(opened.scope), opened.machine.machine_id);
   const std::string file = opened.workspace.config_file.value_or("");
   const bool is_projects = !file.empty() && opened.configuration->store_url().source.starts_with(file + ":");
   auto token = is_projects ? credential_for(options.environment, url, file) : credential(options.environment);
@@ -357,8 +370,8 @@ Result<std::unique_ptr<OpenWorkspace>> open_workspace(const OpenOptions& options
   opened.scope = (*scheme)->scope;
   if ((*scheme)->open == nullptr) return open_server(std::move(opened), options, *std::move(url));
   opened.machine = read_machine();
-  opened.id = workspace_id(opened.workspace, opened.workspace.scope.value_or(opened.scope),
-                           opened.machine.machine_id);
+  opened.id = workspace_id_in(embedded_folder(*url), opened.workspace,
+                              opened.workspace.scope.value_or(opened.scope), opened.machine.machine_id);
   opened.service = std::make_shared<ServiceOpener>(ServiceOpener::How{
       .asked_url = asked_url,
       .url = *url,

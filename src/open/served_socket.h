@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace leasehold {
 
@@ -10,5 +11,8 @@ std::string served_socket(const std::string& store_url);
 
 // The same if there is a socket of this user's own; else empty. Whether somebody listens is not known yet.
 std::string own_served_socket(const std::string& store_url);
+
+// The folder around the socket of a server's URL, where the store would be if it is that; empty: no socket.
+std::string served_folder(std::string_view server_url);
 
 }  // namespace leasehold

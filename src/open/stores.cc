@@ -3,23 +3,28 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "open/etcd.h"
 #include "store/memory/memory_store.h"
 #include "store/redis/redis_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "store/sqlite/store_folder.h"
 #include "util/utf8.h"
 
 namespace leasehold {
 namespace {
 
 Result<std::unique_ptr<Store>> open_sqlite(const std::string& url, const StorePlace& site) {
-  const std::string folder = url.substr(url.find(':') + 1);
+  const std::string folder = embedded_folder(url);
   if (!folder.starts_with('/')) {
     return fail(Code::config_error, fmt::format("The store sqlite:{} has to be an absolute folder, such as "
                                                 "sqlite:/var/lib/leases.",
                                                 in_sentence(folder)));
   }
-  if (!site.create && ::access(folder.c_str(), F_OK) != 0) {
+  // Not the folder: hooks keep what they saw of files there, too.
+  const std::string database = fmt::format("{}/{}", folder, sqlite::kDatabaseName);
+  if (!site.create && ::access(database.c_str(), F_OK) != 0 && errno == ENOENT) {
     return fail(Code::not_found,
                 fmt::format("There is no store in {}: nothing was ever leased here.", folder));
   }
@@ -78,6 +83,11 @@ std::string shown(std::string_view url) {
 }
 
 }  // namespace
+
+std::string embedded_folder(std::string_view url) {
+  constexpr std::string_view kEmbedded = "sqlite:";
+  return std::string(url.starts_with(kEmbedded) ? url.substr(kEmbedded.size()) : "");
+}
 
 Result<const StoreScheme*> store_scheme(std::string_view url) {
   const auto colon = url.find(':');

@@ -35,6 +35,9 @@ struct StoreScheme {
 // Error: config_error, listing what there is.
 Result<const StoreScheme*> store_scheme(std::string_view url);
 
+// The folder of an embedded store; empty for any other.
+std::string embedded_folder(std::string_view url);
+
 // Errors: those of the store; not_found (nothing is there, and it may not be made).
 Result<std::unique_ptr<Store>> open_store(const std::string& url, const StorePlace& site);
 

@@ -55,8 +55,12 @@ bool ends_within(pid_t child, Duration patience) {
   const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   if (!process.is_open()) return true;  // Such a system cannot tell; then it is waited for.
   pollfd end = {.fd = process.number(), .events = POLLIN, .revents = 0};
-  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(patience);
-  return ::poll(&end, 1, static_cast<int>(limit.count())) > 0;
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    const int ready = ::poll(&end, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (ready >= 0 || errno != EINTR) return ready > 0;
+  }
 }
 
 }  // namespace

@@ -23,23 +23,25 @@ const Argument* operand(const Call& call) {
   return nullptr;
 }
 
-void go_to(const Call& call, const Argument& target) {
+// Whether it is certain that the shell is there then.
+bool go_to(const Call& call, const Argument& target, bool is_physical) {
   State& state = call.state;
   if (!target.is_text()) {
     state.folder_why = "a folder changed to: " + (target.is_tree ? "one that is found" : target.why);
-    return;
+    return false;
   }
   const bool is_absolute = target.text.starts_with('/');
   std::vector<std::string> targets;
   for (const std::string& folder : state.folders) {
-    add_unique(targets, simplified(placed(folder, target.text)));
+    const std::string place = placed(folder, target.text);
+    add_unique(targets, simplified(is_physical ? call.follower.files().resolved(place) : place));
   }
   const bool is_link = std::ranges::any_of(targets, [&](const std::string& one) {
     return call.follower.is_made(one) && !call.follower.files().is_folder(one);
   });
   if (is_link) {
     state.folder_why = "a folder changed to: a link that the line makes";
-    return;
+    return false;
   }
   // One that is not there cannot be changed to; unless something that we do not see makes it.
   const bool was_known = state.folder_why.empty();
@@ -54,7 +56,17 @@ void go_to(const Call& call, const Argument& target) {
   state.folders = std::move(targets);
   limit_folders(state);
   if (is_there && is_absolute) state.folder_why.clear();
-  if (is_there && (is_absolute || was_known)) call.follower.note_success();
+  return is_there && (is_absolute || was_known);
+}
+
+// By a command of the shell's own.
+void go_to(const Call& call, const Argument& target) {
+  bool is_physical = call.state.is_physical;
+  for (const Argument& word : call.behind()) {
+    if (!word.text.starts_with('-') || word.text.size() == 1) break;
+    for (const char option : word.text) is_physical = option == 'P' || (is_physical && option != 'L');
+  }
+  if (go_to(call, target, is_physical)) call.follower.note_success();
 }
 
 bool has_search_path(const State& state) {
@@ -132,12 +144,47 @@ Lines declare(const Call& call) {
   return std::nullopt;
 }
 
-Lines read_variables(const Call& call) {
-  for (const Argument& word : call.rest()) {
-    if (word.is_text() && !word.text.starts_with('-')) {
-      call.state.variables.changed()[word.text] = {{.why = "variable " + word.text + ", which is read"}};
-    }
+// The words of a line for so many variables; the last gets all that is left.
+Arguments words_for(std::size_t count, std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\n";
+  Arguments words;
+  for (std::size_t i = 0; i < count; ++i) {
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    const std::size_t end = i + 1 < count ? std::min(line.find_first_of(kBlanks), line.size())
+                                          : line.find_last_not_of(kBlanks) + 1;
+    words.push_back({.text = std::string(line.substr(0, end))});
+    line.remove_prefix(end);
   }
+  return words;
+}
+
+// What is read into so many variables, if it is one line: of several, others may have been read before.
+Lines values_read(const Call& call, const Split& taken) {
+  if (!call.in || call.in->size() > 1 || taken.has("-a -d -n -N -u") || !taken.unclear.empty())
+    return std::nullopt;
+  const Argument line = call.in->empty() ? Argument{} : call.in->front();
+  if (!line.is_text() || (line.text.contains('\\') && !taken.has("-r"))) return std::nullopt;
+  const std::size_t count = taken.operands.size();
+  const auto separators = call.state.variables->find("IFS");
+  if (separators == call.state.variables->end()) return words_for(count, line.text);
+  const bool is_whole = count == 1 && separators->second == Arguments{Argument{}};
+  return is_whole ? Lines(Arguments{line}) : std::nullopt;
+}
+
+Lines read_variables(const Call& call) {
+  const Split taken = split(call.behind(), {.values = "-a -d -i -n -N -p -t -u"});
+  const Lines values = values_read(call, taken);
+  const auto unknown = [](const std::string& name) {
+    return Argument{.why = "variable " + name + ", which is read"};
+  };
+  for (std::size_t i = 0; i < taken.operands.size(); ++i) {
+    const std::string& name = taken.operands[i].text;
+    if (taken.operands[i].is_text()) call.state.set(name, values ? (*values)[i] : unknown(name));
+  }
+  for (const Argument& list : taken.values("-a")) {
+    if (list.is_text()) call.state.variables.changed()[list.text] = {unknown(list.text)};
+  }
+  if (taken.operands.empty() && taken.values("-a").empty()) call.state.set("REPLY", unknown("REPLY"));
   return Arguments{};
 }
 
@@ -152,9 +199,21 @@ Lines read_lines(const Call& call) {
   return Arguments{};
 }
 
+// set -P, set -eo physical, set +P; set -- a b, set a b
 Lines set(const Call& call) {
-  const auto dashes = std::ranges::find(call.words, "--", &Argument::text);
-  if (dashes != call.words.end()) call.state.positional = Arguments(dashes + 1, call.words.end());
+  State& state = call.state;
+  for (std::size_t i = 1; i < call.words.size(); ++i) {
+    const std::string& text = call.words[i].text;
+    const bool is_end = text == "--" || text == "-";
+    if (is_end || (text[0] != '-' && text[0] != '+')) {
+      if (text != "-" || i + 1 < call.words.size()) state.positional = call.rest(is_end ? i + 1 : i);
+      break;
+    }
+    const bool has_name = text.contains('o') && i + 1 < call.words.size();
+    if (text.contains('P') || (has_name && call.words[i + 1].text == "physical"))
+      state.is_physical = text[0] == '-';
+    if (has_name) ++i;
+  }
   call.follower.note_success();
   return Arguments{};
 }
@@ -203,9 +262,10 @@ Lines leave(const Call& call) {
 }
 
 Lines trap(const Call& call) {
-  if (call.words.size() < 3 || call.words[1].text.starts_with('-')) return Arguments{};
+  const std::size_t at = call.words.size() > 1 && call.words[1].text == "--" ? 2 : 1;
+  if (call.words.size() < at + 2 || call.words[at].text.starts_with('-')) return Arguments{};
   State later = call.state;
-  const Arguments text = {call.words[0], call.words[1]};
+  const Arguments text = {call.words[0], call.words[at]};
   evaluate({call.follower, later, text, call.in});
   return Arguments{};
 }
@@ -270,6 +330,8 @@ constexpr Builtin kBuiltins[] = {
 };
 
 }  // namespace
+
+void change_directory(const Call& call, const Argument& folder) { go_to(call, folder, true); }
 
 const Builtin* find_builtin(std::string_view name) {
   const auto* found =

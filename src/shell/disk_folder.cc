@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "util/read_file.h"
+#include "util/resolve_path.h"
 
 namespace leasehold::shell {
 namespace {
@@ -28,6 +29,11 @@ bool DiskFolder::is_folder(const std::string& path) const {
 bool DiskFolder::is_link(const std::string& path) const {
   std::error_code ignored;
   return fs::is_symlink(path, ignored);
+}
+
+std::string DiskFolder::resolved(const std::string& path) const {
+  const auto found = resolve_path("/", path);
+  return found ? found->path : path;
 }
 
 std::optional<std::vector<std::string>> DiskFolder::names(const std::string& folder) const {

@@ -15,6 +15,9 @@ struct Write {
   bool subtree = false;  // Any file below, now or later; or the file itself if it is one.
   std::string name;      // Of a subtree: only files whose name matches this pattern. Empty: all.
   bool is_deep = false;  // Also those in a folder whose name matches it.
+  // A subtree goes with all in it, work trees as well; those who write files below pass over these, or mean
+  // their own.
+  bool is_whole = false;
 
   bool operator==(const Write&) const = default;
 };

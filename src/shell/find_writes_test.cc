@@ -53,7 +53,21 @@ TEST(FindWrites, LooksAtTheFolderItIsGiven) {
   EXPECT_EQ(ask("rm d/*").files, (std::vector<Write>{{.path = "/w/d/c"}}));
   EXPECT_EQ(ask("cp a d").files, (std::vector<Write>{{.path = "/w/d/a"}}));
   EXPECT_EQ(ask("cp a e").files, (std::vector<Write>{{.path = "/w/e"}}));
-  EXPECT_EQ(ask("rm -r d").files, (std::vector<Write>{{.path = "/w/d", .subtree = true}}));
+  EXPECT_EQ(ask("rm -r d").files, (std::vector<Write>{{.path = "/w/d", .subtree = true, .is_whole = true}}));
+}
+
+TEST(FindWrites, TellsWhatGoesAsAWhole) {
+  const auto is_whole = [](std::string_view command) {
+    return std::ranges::any_of(ask(command).files, &Write::is_whole);
+  };
+  EXPECT_TRUE(is_whole("rm -rf d"));
+  EXPECT_TRUE(is_whole("mv d e"));
+  EXPECT_TRUE(is_whole("git clean -ffdx"));
+  EXPECT_FALSE(is_whole("rm a"));
+  EXPECT_FALSE(is_whole("git clean -fdx")) << "it leaves other repositories alone";
+  EXPECT_FALSE(is_whole("git pull"));
+  EXPECT_FALSE(is_whole("chmod -R a+r d"));
+  EXPECT_FALSE(is_whole("find . -name '*.o' -exec rm -rf {} +"));
 }
 
 TEST(FindWrites, AHomeThatNobodyKnowsCannotBeSeen) {

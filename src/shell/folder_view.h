@@ -15,6 +15,8 @@ class FolderView {
   virtual bool is_folder(const std::string& path) const = 0;
   // A symbolic link, to whatever.
   virtual bool is_link(const std::string&) const { return false; }
+  // Where a path leads: links are followed before a ".." behind them is.
+  virtual std::string resolved(const std::string& path) const { return path; }
   // The names in a folder, in order, hidden ones too. Nothing: there are too many to look at.
   virtual std::optional<std::vector<std::string>> names(const std::string& folder) const = 0;
   // A small file. Nothing: it is not there, or not small.

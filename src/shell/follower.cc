@@ -101,17 +101,26 @@ Follower::Follower(const Surroundings& around)
 void Follower::note_write(Write write) {
   // Devices are nobody's; /dev/shm is a folder like others.
   if (write.path.starts_with("/dev/") && !write.path.starts_with("/dev/shm/")) return;
-  if (!budget_.spend() || contains(writes_.files, write)) return;
+  if (!budget_.spend()) return;
+  const auto known = std::ranges::find_if(writes_.files, [&](const Write& one) {
+    return one.path == write.path && one.subtree == write.subtree && one.name == write.name &&
+           one.is_deep == write.is_deep;
+  });
+  if (known != writes_.files.end()) {
+    known->is_whole = known->is_whole || write.is_whole;
+    return;
+  }
   if (!write.subtree) files_.add_file(write.path);
   writes_.files.push_back(std::move(write));
 }
 
-void Follower::note_write(const State& state, const Argument& path, bool subtree) {
+void Follower::note_write(const State& state, const Argument& path, bool subtree, bool is_whole) {
   if (!path.is_known()) return note_unseen(path.why);
   if (path.text.empty() || path.text.contains('\0')) return;
   Write write = {.path = {}, .subtree = subtree || path.is_tree, .name = path.is_tree ? path.name : ""};
   // What is found under a name may be a folder, with all in it.
   write.is_deep = subtree && !write.name.empty() && !path.only_files;
+  write.is_whole = is_whole && write.subtree && write.name.empty();
   if (path.text.starts_with('/')) {
     write.path = placed("/", path.text);
     return note_write(std::move(write));
@@ -329,6 +338,9 @@ Lines Follower::lines_of_file(const Argument& file, const State& state) const {
   return text ? lines_of({.text = std::move(*text)}) : std::nullopt;
 }
 
+// To a text that is longer nothing is added: it would grow in a loop.
+constexpr std::size_t kAppendedMax = std::size_t{64} << 10;
+
 void Follower::assign(const Assignment& assignment, State& state) {
   Arguments values;
   for (const Word& word : assignment.values) {
@@ -338,15 +350,23 @@ void Follower::assign(const Assignment& assignment, State& state) {
       values.push_back(expansion(state).text(word));
     }
   }
-  if (assignment.appends) {
+  if (assignment.appends || assignment.is_item) {
     const auto known = state.variables->find(assignment.name);
-    if (assignment.is_list && known != state.variables->end()) {
+    const bool is_known = known != state.variables->end() && !assignment.is_item;
+    if (is_known && assignment.is_list) {
       values.insert(values.begin(), known->second.begin(), known->second.end());
+    } else if (is_known && known->second.size() == 1 && known->second[0].is_text() && values[0].is_text() &&
+               known->second[0].text.size() < kAppendedMax) {
+      values[0].text.insert(0, known->second[0].text);
     } else {
       values = {{.why = "variable " + assignment.name}};
     }
   }
-  state.variables.changed()[assignment.name] = std::move(values);
+  if (assignment.is_list || assignment.is_item || values.size() != 1) {
+    state.variables.changed()[assignment.name] = std::move(values);
+  } else {
+    state.set(assignment.name, std::move(values.front()));
+  }
 }
 
 Lines Follower::follow_simple(const Command& command, State& state, const Lines& in) {
@@ -466,7 +486,7 @@ Lines Follower::follow_each(const Command& command, State& state, const Lines& i
   for (const Argument& item : items) {
     if (budget_.is_spent()) break;
     State before = state;
-    state.variables.changed()[command.name] = {item};
+    state.set(command.name, item);
     add(out, follow(command.body, state, in));
     // It may have been left early.
     state = either(std::move(state), std::move(before));

@@ -26,7 +26,7 @@ class Follower {
   Lines run(Arguments words, State& state, const Lines& in);
 
   // What programs do (programs.h).
-  void note_write(const State& state, const Argument& path, bool subtree = false);
+  void note_write(const State& state, const Argument& path, bool subtree = false, bool is_whole = false);
   void note_write(Write write);
   void note_folder(const State& state, const Argument& path);
   void note_unseen(std::string why);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "shell/builtins.h"
 #include "shell/find_expression.h"
 #include "shell/git_head.h"
 #include "shell/git_index.h"
@@ -47,6 +48,7 @@ constexpr GitCommand kCommands[] = {
     {.name = "cat-file"},
     {.name = "check-ignore"},
     {.name = "checkout", .effect = Effect::special},
+    {.name = "checkout-index", .effect = Effect::special},
     {.name = "cherry"},
     {.name = "cherry-pick", .effect = Effect::tree},
     {.name = "clean", .effect = Effect::special, .values = "-e --exclude", .reads_if = "-n --dry-run"},
@@ -164,7 +166,9 @@ class Untracked {
     }
     const auto names = files_.names(place);
     constexpr std::size_t kNamesMax = 5000;
-    if (!names || (looked_at_ += names->size()) > kNamesMax) return false;
+    if (!names) return false;
+    looked_at_ += names->size();
+    if (looked_at_ > kNamesMax) return false;
     return std::ranges::all_of(
         *names, [&](const std::string& name) { return name == ".git" || add(join(place, name), tracked); });
   }
@@ -230,6 +234,7 @@ class Git {
     if (name == "apply") return apply();
     if (name == "bisect") return bisect();
     if (name == "checkout") return checkout();
+    if (name == "checkout-index") return checkout_index();
     if (name == "clean") return clean();
     if (name == "clone") return clone();
     if (name == "init") return init();
@@ -337,6 +342,19 @@ class Git {
     note_paths(operands, false);
   }
 
+  void checkout_index() {
+    const Split taken = split(words_, {});
+    if (taken.has("--temp")) return call_.follower.note_unseen("git checkout-index: names that it makes");
+    const Arguments prefixes = taken.values("--prefix");
+    if (prefixes.empty()) {
+      if (!taken.has("-a --all --stdin")) return note_paths(taken.operands, false);
+      return note_tree();
+    }
+    const Argument& prefix = prefixes.back();
+    if (prefix.is_text() && prefix.text.ends_with('/')) return note_tree(prefix.text);
+    call_.follower.note_unseen("git checkout-index: names that it makes");
+  }
+
   void switch_branch() {
     const Split taken = split(words_, {.values = "-c -C --create --force-create --orphan --conflict"});
     const bool is_same = taken.operands.empty()
@@ -394,8 +412,16 @@ class Git {
       // Looking takes time, as much as there is to look at.
       const std::size_t looked_at = untracked.looked_at() + (index ? index->size() / 256 : 0);
       if (!call_.follower.budget().spend(static_cast<long>(looked_at / 4))) return;
+      // It takes other repositories along only if it is forced twice.
+      const auto is_force = [](const Option& one) { return is_listed("-f --force", one.name); };
+      const bool is_whole = taken.has("-d") && std::ranges::count_if(taken.options, is_force) > 1;
+      if (!is_found && is_whole && taken.operands.empty())
+        return call_.follower.note_write(call_.state, {.text = "."}, true, true);
       if (!is_found) return note_paths(taken.operands, true);
-      for (const Write& write : untracked.found) call_.follower.note_write(write);
+      for (Write& write : untracked.found) {
+        write.is_whole = is_whole && write.subtree;
+        call_.follower.note_write(write);
+      }
     }
   }
 
@@ -483,7 +509,8 @@ class Git {
 }  // namespace
 
 std::string work_tree(const FolderView& files, const std::string& folder) {
-  std::string_view above = folder;
+  const std::string place = files.resolved(folder);
+  std::string_view above = place;
   while (above != "/" && !files.exists(join(above, ".git"))) above = parent_of(above);
   return above == "/" ? folder : std::string(above);
 }
@@ -493,7 +520,7 @@ Lines run_git(const Call& call) {
       call.rest(), {.values = "-C -c --git-dir --work-tree --namespace --config-env", .operands_end = true});
   if (taken.has("--git-dir --work-tree")) call.follower.note_unseen("git: a folder elsewhere");
   for (const Argument& folder : taken.values("-C")) {
-    call.follower.run({{.text = "cd"}, folder}, call.state, std::nullopt);
+    change_directory(call, folder);
   }
   if (taken.operands.empty()) return std::nullopt;
   const std::string& name = taken.operands[0].text;

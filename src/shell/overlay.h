@@ -21,6 +21,7 @@ class Overlay : public FolderView {
   bool exists(const std::string& path) const override;
   bool is_folder(const std::string& path) const override;
   bool is_link(const std::string& path) const override { return below_.is_link(path); }
+  std::string resolved(const std::string& path) const override { return below_.resolved(path); }
   std::optional<std::vector<std::string>> names(const std::string& folder) const override;
   std::optional<std::string> text(const std::string& path) const override;
 

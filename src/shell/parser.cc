@@ -41,6 +41,7 @@ struct Target {
   std::string name;
   std::size_t length;  // With the =.
   bool appends;
+  bool is_item;
 };
 
 std::optional<Target> assigned_by(const Word& word) {
@@ -52,11 +53,11 @@ std::optional<Target> assigned_by(const Word& word) {
   std::size_t end = 0;
   while (end < text.size() && is_name(text[end])) ++end;
   if (end == 0 || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return std::nullopt;
-  Target target = {.name = text.substr(0, end), .length = 0, .appends = false};
+  Target target = {.name = text.substr(0, end), .length = 0, .appends = false, .is_item = false};
   if (end < text.size() && text[end] == '[') {
     end = text.find(']', end);
     if (end == std::string::npos) return std::nullopt;
-    target.appends = true;
+    target.is_item = true;
     ++end;
   }
   if (end < text.size() && text[end] == '+') {
@@ -270,15 +271,7 @@ class Parser {
     std::vector<Part> inner;
     if (in_.skip_arithmetic(inner)) {
       command.kind = Command::Kind::loop;
-      skip_separators();
-      if (in_.peek().reads("{")) {
-        in_.skip();
-        command.body = script({"}"});
-        expect("}");
-      } else {
-        body(command);
-      }
-      return;
+      return body_or_group(command);
     }
     command.kind = Command::Kind::each;
     command.name = in_.take_word().plain();
@@ -288,8 +281,16 @@ class Parser {
       in_.skip();
       while (in_.peek().kind == Token::Kind::word) command.words.push_back(in_.take_word());
     }
+    body_or_group(command);
+  }
+
+  // for f in a b; { ...; } is another way to write it.
+  void body_or_group(Command& command) {
     skip_separators();
-    body(command);
+    if (!in_.peek().reads("{")) return body(command);
+    in_.skip();
+    command.body = script({"}"});
+    expect("}");
   }
 
   void choice(Command& command) {
@@ -354,7 +355,7 @@ class Parser {
   }
 
   void assignment(Command& command, const Target& target, Word word) {
-    Assignment made = {.name = target.name, .appends = target.appends};
+    Assignment made = {.name = target.name, .appends = target.appends, .is_item = target.is_item};
     word.parts[0].text.erase(0, target.length);
     if (word.parts.size() == 1 && word.parts[0].text.empty() && in_.touches('(')) {
       made.is_list = true;

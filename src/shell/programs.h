@@ -31,11 +31,13 @@ struct Program {
   Syntax syntax;
   std::string_view writes_if;   // It writes operands only with one of these options.
   std::string_view reads_if;    // It writes nothing with one of these.
+  std::string_view folders_if;  // With one of these its operands are folders that it makes.
   std::string_view outputs;     // Options whose value is a file it writes.
   std::string_view into;        // Options whose value is the folder it writes in.
   std::string_view outputs_in;  // Like outputs, but in the folder that `output_folder` names.
   std::string_view output_folder;
   std::string_view tree_if;       // With one of these it goes into folders.
+  bool removes = false;           // Such a folder goes as a whole, with the work trees in it.
   std::string_view script;        // Options that stand in for the first operand.
   std::string_view backup;        // Options whose value is a suffix under which the old content is kept.
   std::string_view prefix;        // Options whose value is how the names of what it writes begin.

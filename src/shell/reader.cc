@@ -57,6 +57,15 @@ std::size_t end_of_pattern(std::string_view text) {
   return text.size();
 }
 
+// [@], [*] or a number, in front of a text.
+std::string_view subscript_of(std::string_view text) {
+  if (!text.starts_with('[')) return {};
+  const std::string_view item = text.substr(1, std::min(text.find(']'), text.size()) - 1);
+  const bool is_known = item == "@" || item == "*" ||
+                        (!item.empty() && item.find_first_not_of("0123456789") == std::string_view::npos);
+  return is_known && text.size() > item.size() + 1 ? text.substr(0, item.size() + 2) : std::string_view();
+}
+
 }  // namespace
 
 Reader::Reader(std::string_view text, std::size_t at, int depth) : text_(text), at_(at), depth_(depth) {
@@ -292,9 +301,7 @@ void Reader::read_parameter(std::vector<Part>& parts, bool quoted) {
   std::size_t name_end = 0;
   while (name_end < inside.size() && is_name(inside[name_end])) ++name_end;
   if (name_end == 0 && !inside.empty() && std::string_view("@*?").contains(inside[0])) name_end = 1;
-  for (const std::string_view all : {"[@]", "[*]"}) {
-    if (inside.substr(name_end).starts_with(all)) name_end += all.size();
-  }
+  if (name_end > 0) name_end += subscript_of(inside.substr(name_end)).size();
   Part part = {
       .kind = Part::Kind::parameter, .quoted = quoted, .text = std::string(inside.substr(0, name_end))};
   std::string_view rest = inside.substr(name_end);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "shell/builtins.h"
 #include "shell/characters.h"
 #include "shell/place.h"
 #include "shell/programs.h"
@@ -156,7 +157,7 @@ class Wrapped {
     Follower& follower = call_.follower;
     for (const Argument& file : taken_.values(wrapper_.outputs)) follower.note_write(call_.state, file);
     for (const Argument& folder : taken_.values(wrapper_.folder)) {
-      follower.run({{.text = "cd"}, folder}, call_.state, std::nullopt);
+      change_directory(call_, folder);
     }
     if (!wrapper_.here.empty()) make_here();
     if (taken_.has(wrapper_.around)) call_.state.folder_why = "folders of packages";

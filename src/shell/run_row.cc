@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "shell/braces.h"
+#include "shell/builtins.h"
 #include "shell/glob.h"
 #include "shell/place.h"
 #include "shell/programs.h"
@@ -36,6 +37,10 @@ class Row {
     if (!row_.unseen_if.empty() && (row_.unseen_if == "*" || split_.has(row_.unseen_if))) unseen(row_.why);
     if (!row_.unseen_unless.empty() && !split_.has(row_.unseen_unless)) unseen(row_.why);
     if (is_set(row_.reads_if)) return;
+    if (split_.has(row_.folders_if)) {
+      for (const Argument& folder : operands()) call_.follower.note_folder(call_.state, folder);
+      return;
+    }
     for (const Argument& file : split_.values(row_.outputs)) note(file, false);
     for (const Argument& file : split_.values(row_.outputs_in)) note_in_output_folder(file);
     if (!row_.writes_if.empty() && !is_set(row_.writes_if)) {
@@ -97,7 +102,7 @@ class Row {
   }
 
   // With `subtree` the names are those that the program writes, if it has such.
-  void note(const Argument& path, bool subtree) {
+  void note(const Argument& path, bool subtree, bool is_whole = false) {
     if (!path.is_known()) return unseen(path.why);
     if (subtree && !row_.tree_unseen.empty()) unseen(row_.tree_unseen);
     if (subtree && !row_.names.empty() && !is_widened(path)) {
@@ -109,7 +114,7 @@ class Row {
       }
       return;
     }
-    call_.follower.note_write(call_.state, path, subtree);
+    call_.follower.note_write(call_.state, path, subtree, is_whole);
   }
 
   // Whether it may write files of other names below `path`, too.
@@ -149,7 +154,7 @@ class Row {
     if (stays_out && (path.only_folders || (is_folder(path) && !is_link(path)))) return;
     const bool is_tree = (goes_deep_ && !is_file(path)) || (!stays_out && is_folder(path)) ||
                          (path.is_tree && enters_folders());
-    if (is_tree || !keeps() || !path.is_known()) note(path, is_tree);
+    if (is_tree || !keeps() || !path.is_known()) note(path, is_tree, row_.removes);
     note_suffixes_of_tree(path);
     if (!path.is_text() || path.text.empty()) return;
     for (const Argument& suffix : split_.values(row_.backup)) {
@@ -366,7 +371,7 @@ class Row {
     for (const Argument& source : sources) {
       const bool is_deep =
           (goes_deep_ && !is_file(source)) || (row_.operands == Operands::move && is_folder(source));
-      if (row_.operands == Operands::move) note(source, source.is_tree || is_folder(source));
+      if (row_.operands == Operands::move) note(source, source.is_tree || is_folder(source), true);
       std::string_view name = last_name(source.text);
       // The file may be another machine's.
       if (row_.operands == Operands::last) name.remove_prefix(name.rfind(':') + 1);
@@ -405,15 +410,16 @@ void run_row(const Program& row, const Call& call, std::span<const Argument> wor
   if (!row.folder.empty()) folders = split(words, row.syntax).values(row.folder);
   if (folders.empty()) return Row(row, call, words).run();
   State there = call.state;
+  const Call own = {call.follower, there, call.words, call.in};
   for (Argument& folder : folders) {
     // A file that stands for its folder.
     if (folder.is_text() && folder.text.ends_with(".toml")) {
       const std::size_t slash = folder.text.rfind('/');
       folder.text = slash == std::string::npos ? "." : folder.text.substr(0, std::max(slash, std::size_t{1}));
     }
-    call.follower.run({{.text = "cd"}, folder}, there, std::nullopt);
+    change_directory(own, folder);
   }
-  Row(row, {call.follower, there, call.words, call.in}, words).run();
+  Row(row, own, words).run();
 }
 
 }  // namespace leasehold::shell

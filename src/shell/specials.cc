@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shell/builtins.h"
 #include "shell/characters.h"
 #include "shell/options.h"
 #include "shell/patch_paths.h"
@@ -71,6 +72,16 @@ Lines run_su(const Call& call) {
   return std::nullopt;
 }
 
+// setarch x86_64 -R command: what stands first is no option only if it is the machine's kind.
+Lines run_setarch(const Call& call) {
+  Arguments words = call.rest();
+  if (!words.empty() && !words[0].text.starts_with('-')) words.erase(words.begin());
+  const Split taken = split(words, {.operands_end = true});
+  if (!taken.operands.empty()) return call.follower.run(taken.operands, call.state, call.in);
+  call.follower.note_unseen("setarch: a shell");
+  return std::nullopt;
+}
+
 // It writes down what a shell, or one line for it, prints.
 Lines run_script(const Call& call) {
   const Split taken =
@@ -102,6 +113,7 @@ constexpr Special kSpecials[] = {
     {"patch", run_patch},
     {"runuser", run_su},
     {"script", run_script},
+    {"setarch", run_setarch},
     {"sh", run_shell},
     {"su", run_su},
     {"tar", run_tar},
@@ -229,7 +241,7 @@ Lines run_patch(const Call& call) {
   if (input == nullptr && taken.operands.size() > 1) input = &taken.operands[1];
   const auto text = patch_text(call, input);
   for (const Argument& folder : taken.values("-d --directory")) {
-    follower.run({{.text = "cd"}, folder}, call.state, std::nullopt);
+    change_directory(call, folder);
   }
   if (taken.has("-b --backup -B -z -Y")) follower.note_unseen("patch: where it keeps what was there");
   const Arguments outputs = taken.values("-o --output");

@@ -56,7 +56,8 @@ struct Assignment {
   std::string name;
   std::vector<Word> values;  // One, unless it is a list.
   bool is_list = false;
-  bool appends = false;  // +=, or one element of a list.
+  bool appends = false;  // +=
+  bool is_item = false;  // name[x]=
 };
 
 struct Command;

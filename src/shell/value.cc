@@ -29,6 +29,7 @@ State either(State one, State other) {
   add_missing(one.folders, other.folders);
   if (one.folder_why.empty()) one.folder_why = other.folder_why;
   limit_folders(one);
+  one.is_physical = one.is_physical || other.is_physical;
   if (one.last_folder != other.last_folder) one.last_folder.reset();
   if (one.pushed != other.pushed) one.pushed.clear();
   const auto forget = [](Arguments& value, const std::string& name) {

@@ -67,6 +67,7 @@ using Functions = std::map<std::string, std::shared_ptr<const Command>, std::les
 struct State {
   std::vector<std::string> folders;  // Where it may be; one, most often.
   std::string folder_why;            // Not empty: it may be somewhere else, for this reason.
+  bool is_physical = false;          // set -P: cd goes as chdir(2) does.
   std::optional<std::string> last_folder;
   std::vector<std::string> pushed;
   Shared<Variables> variables;             // Lists have any number of items, others one.
@@ -74,6 +75,13 @@ struct State {
   Shared<Functions> functions;
   Arguments positional;
   bool has_ended = false;  // By exit: nothing more is run.
+
+  // Of a list, the first item.
+  void set(const std::string& name, Argument value) {
+    Arguments& known = variables.changed()[name];
+    if (known.empty()) known.emplace_back();
+    known.front() = std::move(value);
+  }
 };
 
 // Keeps the list of folders short: of many, some are known and the rest is not.

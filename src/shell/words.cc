@@ -283,11 +283,14 @@ Arguments Expansion::value_of(const Part& part) {
   const std::string_view operation = part.operation;
   Arguments values = variable(part.text);
   if (operation.empty()) return values;
-  const bool is_known = std::ranges::all_of(values, &Argument::is_text);
+  // ${F:=a}, where the line has not named F before: a, unless the environment knows better.
+  const bool is_given = operation == ":=" && operand.is_text() && !state_.variables->contains(part.text);
+  const bool is_known = is_given || std::ranges::all_of(values, &Argument::is_text);
   if (operation == "?" || !is_known || !operand.is_text()) {
     return {unknown(part.text.empty() ? "a computed value" : "variable " + part.text)};
   }
   const bool is_empty = values.empty() || (values.size() == 1 && values[0].text.empty());
+  if (operation == ":=" && is_empty) state_.variables.changed()[part.text] = {operand};
   if (operation == ":-" || operation == ":=") return is_empty ? Arguments{operand} : values;
   if (operation == ":+") return is_empty ? Arguments{} : Arguments{operand};
   return values;
@@ -344,7 +347,8 @@ Arguments Expansion::variable(const std::string& name) const {
     return index <= state_.positional.size() ? Arguments{state_.positional[index - 1]} : Arguments{};
   }
   const bool is_list = name.ends_with("[@]") || name.ends_with("[*]");
-  const std::string plain = is_list ? name.substr(0, name.size() - 3) : name;
+  const std::string plain = name.substr(0, name.find('['));
+  if (plain != name && !is_list) return item(plain, name.substr(plain.size() + 1));
   if (const auto found = state_.variables->find(plain); found != state_.variables->end()) {
     if (is_list || found->second.size() <= 1) return found->second;
     return {found->second.front()};
@@ -355,6 +359,21 @@ Arguments Expansion::variable(const std::string& name) const {
   }
   if (name == "OLDPWD" && state_.last_folder) return {{.text = *state_.last_folder}};
   return {unknown("variable " + plain)};
+}
+
+// By a number, with the ] behind it.
+Arguments Expansion::item(const std::string& list, const std::string& index) const {
+  constexpr std::size_t kDigitsMax = 4;
+  const auto found = state_.variables->find(list);
+  // One that is not known may stand for any number of them; [5]=x stands where it says.
+  const auto is_plain = [](const Argument& one) { return one.is_text() && !one.text.starts_with('['); };
+  const bool is_octal = index.size() > 2 && index.starts_with('0');
+  if (found == state_.variables->end() || !std::ranges::all_of(found->second, is_plain) ||
+      index.size() > kDigitsMax || is_octal) {
+    return {unknown("variable " + list)};
+  }
+  const std::size_t at = std::stoul(index);
+  return at < found->second.size() ? Arguments{found->second[at]} : Arguments{};
 }
 
 Arguments Expansion::output_of(const Part& part) {

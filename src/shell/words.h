@@ -41,6 +41,7 @@ class Expansion {
   // What parts mean as a pattern: what is quoted stands for itself. Nothing: not known.
   std::optional<std::string> pattern_of(const std::vector<Part>& parts);
   Arguments variable(const std::string& name) const;
+  Arguments item(const std::string& list, const std::string& index) const;
   Arguments output_of(const Part& part);
 
   const Surroundings& around_;

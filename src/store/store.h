@@ -55,7 +55,9 @@ class View {
 
   // Active leases, and pending tickets, with a path that overlaps `scope`.
   virtual std::vector<Lease> leases_at(const Scope& scope) = 0;
-  virtual std::vector<Ticket> tickets_at(const Scope& scope) = 0;
+  // Of several scopes each once: one that waits for many paths is large.
+  virtual std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) = 0;
+  std::vector<Ticket> tickets_at(const Scope& scope) { return tickets_at(std::vector{scope}); }
 
   // By id, whatever the status, as long as they are kept.
   virtual std::optional<Lease> lease(const LeaseId& id) = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -86,6 +87,20 @@ std::expected<std::optional<GitDirs>, std::string> git_dirs_at(const std::string
   }
   std::string common_dir = common_dir_of(git_dir);
   return GitDirs{std::move(git_dir), std::move(common_dir)};
+}
+
+std::vector<std::string> work_trees_of(const std::string& common_dir) {
+  std::vector<std::string> tops;
+  if (common_dir.ends_with("/.git")) tops.emplace_back(parent_of(common_dir));
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(join(common_dir, "worktrees"), error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string own = entry->path().string();
+    const auto text = read_file(join(own, "gitdir"), kPathFileBytesMax);
+    const auto dot_git = text ? resolved_from(own, without_newlines(*text)) : std::nullopt;
+    if (dot_git && exists(*dot_git)) tops.emplace_back(parent_of(*dot_git));
+  }
+  return tops;
 }
 
 std::string origin_of(const GitDirs& dirs, const std::string& root) {

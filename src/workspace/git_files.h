@@ -5,6 +5,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace leasehold {
 
@@ -19,6 +20,10 @@ struct GitDirs {
 // git, it goes past a .git folder that is no repository, but a .git file has to lead somewhere: if not, the
 // error says why.
 std::expected<std::optional<GitDirs>, std::string> git_dirs_at(const std::string& folder);
+
+// The tops of the work trees of a repository, with the main one if that is around `common_dir`. What is not
+// there any more is left out.
+std::vector<std::string> work_trees_of(const std::string& common_dir);
 
 // The normalised URL of `origin`; empty if the repository has none. `root` is what a relative path starts
 // from.

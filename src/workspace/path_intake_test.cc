@@ -211,7 +211,7 @@ TEST_F(PathIntake, AWorkspaceInsideThisOneHasItsOwnKeys) {
   EXPECT_EQ(key("conf/f.ts"), "/conf/f.ts");
   tree.file("plain/.leasehold.toml");
   tree.file("plain/a/.leasehold.toml");
-  tree.folder("plain/b/.leasehold");
+  tree.file("plain/b/.leasehold/leases.db");
   workspace = find_workspace(tree / "plain").value();
   EXPECT_FALSE(key("a/f.ts", "plain"));
   EXPECT_FALSE(key("b/c/f.ts", "plain"));

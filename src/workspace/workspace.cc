@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::string_view kStoreFolder = ".leasehold";  // Without git.
 constexpr std::string_view kStoreFolderInGit = "leasehold";
+constexpr std::string_view kHere = "here";
+constexpr std::string_view kDatabaseName = "leases.db";  // In either; as the SQLite store calls it.
 
 std::optional<struct stat> status_of(const std::string& path) {
   struct stat status{};
@@ -40,14 +42,18 @@ bool has_config(const std::string& folder) {
   return status && S_ISREG(status->st_mode) && !is_planted(folder, *status);
 }
 
-bool has_folder(const std::string& folder, std::string_view name) {
-  const auto status = status_of(join(folder, name));
-  return status && S_ISDIR(status->st_mode) && !is_planted(folder, *status);
+// The folder alone is none: what agents saw of files lies there too, wherever the store is. One that is
+// closed to us may have one.
+bool has_store_in(const std::string& folder, std::string_view name) {
+  const std::string store = join(folder, name);
+  const auto status = status_of(store);
+  if (!status || !S_ISDIR(status->st_mode) || is_planted(folder, *status)) return false;
+  return ::access(join(store, kDatabaseName).c_str(), F_OK) == 0 || errno != ENOENT;
 }
 
 bool has_store(const Workspace& workspace) {
-  if (workspace.git_common_dir) return has_folder(*workspace.git_common_dir, kStoreFolderInGit);
-  return has_folder(workspace.root, kStoreFolder);
+  if (workspace.git_common_dir) return has_store_in(*workspace.git_common_dir, kStoreFolderInGit);
+  return has_store_in(workspace.root, kStoreFolder);
 }
 
 bool has_git(const std::string& folder) {
@@ -97,7 +103,7 @@ void note_unused_config(Workspace& workspace, const std::string& start) {
                   in_quotes(join(*folder, kConfigFileName)), in_quotes(workspace.root)));
 }
 
-bool is_marked(const std::string& folder) { return has_config(folder) || has_folder(folder, kStoreFolder); }
+bool is_marked(const std::string& folder) { return has_config(folder) || has_store_in(folder, kStoreFolder); }
 
 Result<void> find_root(Workspace& workspace, const std::string& start) {
   const auto top = nearest(start, [&](const std::string& folder) {
@@ -141,6 +147,29 @@ std::string repository_id(const Workspace& workspace, std::string_view machine_i
   if (!workspace.origin.empty()) return stable_hash({"origin", workspace.origin});
   if (workspace.git_common_dir) return stable_hash({"repository", machine_id, *workspace.git_common_dir});
   return stable_hash({"folder", machine_id, workspace.root});
+}
+
+// Whichever way it is spelled, and whether or not it is there. One that is a link may be that of several.
+bool is_own_store(const Workspace& workspace, const std::string& folder) {
+  if (folder.empty()) return false;
+  const std::string own = store_dir(workspace);
+  struct stat itself{};
+  if (::lstat(own.c_str(), &itself) == 0 && S_ISLNK(itself.st_mode)) return false;
+  if (folder == own) return true;
+  const auto there = status_of(folder);
+  const auto status = status_of(own);
+  if (there && status) return there->st_dev == status->st_dev && there->st_ino == status->st_ino;
+  const auto one = resolve_path("/", folder);
+  const auto other = resolve_path("/", own);
+  return one && other && one->path == other->path;
+}
+
+// The work tree as its repository knows it.
+std::string_view worktree_name(const Workspace& workspace) {
+  if (!workspace.git_dir || !workspace.git_common_dir) return {};
+  std::string_view name = *workspace.git_dir;
+  if (name.starts_with(*workspace.git_common_dir)) name.remove_prefix(workspace.git_common_dir->size());
+  return name;
 }
 
 }  // namespace
@@ -190,6 +219,14 @@ std::string workspace_id(const Workspace& workspace, WorkspaceScope scope, std::
   std::string id = repository_id(workspace, machine_id);
   if (scope == WorkspaceScope::repo) return id;
   return id + "@" + stable_hash({"worktree", machine_id, workspace.git_dir.value_or(workspace.root)});
+}
+
+std::string workspace_id_in(const std::string& store_folder, const Workspace& workspace, WorkspaceScope scope,
+                            std::string_view machine_id) {
+  if (!is_own_store(workspace, store_folder)) return workspace_id(workspace, scope, machine_id);
+  std::string id = workspace.name.empty() ? std::string(kHere) : workspace.name;
+  if (scope == WorkspaceScope::repo) return id;
+  return id + "@" + stable_hash({"worktree", worktree_name(workspace)});
 }
 
 }  // namespace leasehold

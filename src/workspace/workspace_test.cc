@@ -57,11 +57,17 @@ TEST_F(FindWorkspace, NearestConfigFileMarksTheRoot) {
 }
 
 TEST_F(FindWorkspace, StoreMarksTheRootToo) {
-  tree.folder("a/.leasehold");
+  tree.file("a/.leasehold/leases.db");
   tree.folder("a/b");
 
   EXPECT_EQ(find("a/b").root, tree / "a");
   EXPECT_TRUE(find("a/b").managed);
+}
+
+TEST_F(FindWorkspace, WhatAgentsSawOfFilesIsNoStore) {
+  tree.file("a/.leasehold/seen/s1");
+
+  EXPECT_FALSE(find("a").managed);
 }
 
 TEST_F(FindWorkspace, StartIsResolvedAndNeedNotExist) {
@@ -175,7 +181,7 @@ TEST_F(FindGitWorkspace, StoreInTheCommonDirMakesAllWorkTreesManaged) {
   add_worktree("two");
   EXPECT_FALSE(find("two").managed);
 
-  tree.folder("main/.git/leasehold");
+  tree.file("main/.git/leasehold/leases.db");
 
   EXPECT_TRUE(find("main").managed);
   EXPECT_TRUE(find("two").managed);
@@ -266,6 +272,33 @@ TEST_F(FindGitWorkspace, OriginNamesAllClonesAndWorkTreesTogether) {
   EXPECT_NE(id("main", WorkspaceScope::worktree), id("two", WorkspaceScope::worktree));
 }
 
+TEST_F(FindGitWorkspace, InItsOwnStoreItIsTheSameWhereverItIsAndWhoeverLooks) {
+  add_worktree("two");
+  const auto own_id = [this](const std::string& folder, WorkspaceScope scope,
+                             std::string_view machine = kMachine) {
+    const Workspace workspace = find(folder);
+    return workspace_id_in(store_dir(workspace), workspace, scope, machine);
+  };
+  const std::string before = own_id("main", WorkspaceScope::worktree);
+  EXPECT_NE(before, own_id("two", WorkspaceScope::worktree));
+  EXPECT_EQ(own_id("main", WorkspaceScope::repo), own_id("two", WorkspaceScope::repo));
+
+  EXPECT_EQ(own_id("main", WorkspaceScope::worktree, "of a container"), before);
+  set_origin("main", "git@github.com:foo/bar.git");
+  EXPECT_EQ(own_id("main", WorkspaceScope::worktree), before);
+  ASSERT_NE(tree.run(".", "mv main moved && echo done"), "");
+  EXPECT_EQ(own_id("moved", WorkspaceScope::worktree), before);
+
+  const Workspace moved = find("moved");
+  std::filesystem::create_directory_symlink("moved", tree / "link");
+  for (const char* spelling : {"link/.git/leasehold", "moved/.git/leasehold/", "moved/./.git/leasehold"})
+    EXPECT_EQ(workspace_id_in(tree / spelling, moved, WorkspaceScope::worktree, kMachine), before)
+        << spelling;
+  EXPECT_EQ(workspace_id_in(tree / "shared", moved, WorkspaceScope::repo, kMachine),
+            workspace_id(moved, WorkspaceScope::repo, kMachine))
+      << "others use that store, too";
+}
+
 TEST_F(FindGitWorkspace, RelativeOriginIsSeenFromTheRoot) {
   tree.run("main", "git config remote.origin.url ../up.git");
   EXPECT_EQ(find("main").origin, tree / "up");
@@ -289,6 +322,12 @@ TEST(WorkspaceId, IsTheSameForEver) {
   EXPECT_EQ(workspace_id(workspace, WorkspaceScope::repo, "m"), "72fd4ce25f988d65");
   workspace.origin = "github.com/foo/bar";
   EXPECT_EQ(workspace_id(workspace, WorkspaceScope::repo, "m"), "e1fd941491b87850");
+  EXPECT_EQ(workspace_id_in("/w/.git/leasehold", workspace, WorkspaceScope::repo, "m"), "here");
+  EXPECT_EQ(workspace_id_in("/w/.git/leasehold", workspace, WorkspaceScope::worktree, "m"),
+            "here@9938be9442c49c48");
+  workspace.git_dir = "/w/.git/worktrees/two";
+  EXPECT_EQ(workspace_id_in("/w/.git/leasehold", workspace, WorkspaceScope::worktree, "m"),
+            "here@66c38de8342796a8");
 }
 
 }  // namespace

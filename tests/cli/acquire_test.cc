@@ -91,6 +91,21 @@ TEST_F(Acquire, ADoctorSeesTwoThatExcludeEachOther) {
   EXPECT_TRUE(contains(seen.out, "lease force-release --id")) << seen.out;
 }
 
+TEST_F(Acquire, ADoctorEndsInHistoryWhatIsLostInRedis) {
+  const RedisServer server;
+  std::ofstream(root() + "/.leasehold.toml") << "workspace = \"w\"\n";
+  const auto got = json("ann", {"acquire", "src/a.ts", "--store", server.url()});
+  const std::string id(got.at("leases").at(0).at("id").as_string());
+  ASSERT_EQ(server.call({"DEL", "{w}:lease:file:/src/a.ts"}), "1");
+  ASSERT_EQ(server.call({"SET", "{w}:lease:id:" + id, "garbage"}), "OK");
+  EXPECT_EQ(as("ann", {"doctor", "--store", server.url()}).exit, 74);
+
+  EXPECT_EQ(as("ann", {"doctor", "--repair", "--store", server.url()}).exit, 0);
+
+  const Ran seen = as("ann", {"doctor", "--store", server.url()});
+  EXPECT_EQ(seen.exit, 0) << seen.out;
+}
+
 TEST_F(Acquire, ExitsWithTheStatusChosenForConflicts) {
   ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
 
@@ -292,6 +307,40 @@ TEST_F(Acquire, GivesBackWhatCannotBeTold) {
 
   EXPECT_EQ(to_nowhere({"acquire", "src/a.ts", "--idempotency-key", "k"}).exit, kCannotWrite);
   EXPECT_EQ(json("ann", {"acquire", "src/a.ts", "--idempotency-key", "k"}).at("replayed"), true);
+}
+
+// A container, a new origin, another place: the store that goes along knows who holds what.
+TEST_F(Acquire, AFileIsHeldWhateverBecomesOfItsRepository) {
+  if (is_served()) GTEST_SKIP() << "for a server clones are one by their origin";
+  const auto sh = [&](const char* line) {
+    return StartedProgram({"/bin/sh", "-c", line}, {"PATH=/usr/bin:/bin"}, root()).wait().exit;
+  };
+  const auto asks = [&](const char* agent, const char* folder) {
+    return as(agent, {"-C", folder, "acquire", "a.ts"}).exit;
+  };
+  ASSERT_EQ(sh("git init -q one"), 0);
+  ASSERT_EQ(asks("ann", "one"), 0);
+
+  EXPECT_EQ(asks("bob", "one"), 75);
+  ASSERT_EQ(sh("git -C one remote add origin git@example.org:a/b"), 0);
+  EXPECT_EQ(asks("bob", "one"), 75);
+  ASSERT_EQ(sh("mv one two"), 0);
+  EXPECT_EQ(asks("bob", "two"), 75);
+  EXPECT_EQ(as("ann", {"-C", "two", "release", "a.ts"}).exit, 0);
+}
+
+TEST_F(Acquire, SaysThatAWorkTreeInAFolderIsApart) {
+  ASSERT_EQ(StartedProgram({"/bin/sh", "-c", "git init -q . && git init -q docs/inner"},
+                           {"PATH=/usr/bin:/bin"}, root())
+                .wait()
+                .exit,
+            0);
+
+  const Ran around = as("ann", {"acquire", "--subtree", "docs"});
+  EXPECT_EQ(around.exit, 0);
+  EXPECT_TRUE(contains(around.err, "docs has another work tree inside")) << around.err;
+  EXPECT_TRUE(contains(around.err, "docs/inner acquire --subtree .")) << around.err;
+  EXPECT_EQ(as("ann", {"acquire", "--subtree", "src"}).err, "");
 }
 
 TEST_F(Acquire, SaysThatAFolderIsMoreThanItsName) {

@@ -49,6 +49,20 @@ TEST_F(ExitStatus, Is69WhereAServersNameLeadsNowhere) {
   EXPECT_FALSE(contains(unknown.err, "Connection refused")) << unknown.err;
 }
 
+// Who waits at a terminal is told so by a thread; here no stack for one can be had.
+TEST_F(ExitStatus, Is71WhereTheMachineHasNothingLeftForUs) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
+  const std::string line =
+      "ulimit -s 4194304 && ulimit -v 3000000 && exec " LEASE_BINARY " acquire src/a.ts --wait 10s";
+  std::vector<std::string> variables = environment("bob");
+  variables.push_back("TERM=xterm");
+
+  const Ran ran = StartedProgram({"/usr/bin/script", "-qec", line, "/dev/null"}, variables, root()).wait();
+
+  EXPECT_EQ(ran.exit, 71) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "Cannot go on: ")) << ran.out;
+}
+
 TEST_F(ExitStatus, Is74ForADamagedStore) {
   if (is_served()) GTEST_SKIP() << "there is no embedded store here";
   ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);

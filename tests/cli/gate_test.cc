@@ -219,6 +219,22 @@ TEST_F(Gate, AReportThatIsTooLargeIsCalledThat) {
   EXPECT_TRUE(contains(ran.out, "larger than any that a host makes")) << ran.out;
 }
 
+TEST_F(Gate, WhatThereIsNoMemoryToCheckIsNotWritten) {
+  std::ofstream(root() + "/call.json")
+      << fmt::format(R"({{"session_id":"s","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"Write",
+                          "tool_input":{{"file_path":"{}/src/b.ts","content":"{}"}}}})",
+                     root(), root(), std::string(32 << 20, 'x'));
+
+  const Ran ran = StartedProgram({"/bin/sh", "-c",
+                                  "ulimit -v 40000 && exec " LEASE_BINARY " hook claude-code < call.json"},
+                                 environment("x"), root())
+                      .wait();
+
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "\"permissionDecision\":\"deny\"")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "ulimit -a")) << ran.out;
+}
+
 // A pipe into a hook that its writer leaves open.
 class OpenInput {
  public:

@@ -1,6 +1,8 @@
 // On a store that several machines share, hooks start one process that keeps a session's leases.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -44,6 +46,19 @@ class SessionKeeper : public Scene {
       report["tool_name"] = "Write";
       report["tool_input"] = {{"file_path", root() + "/" + file}};
     }
+    return answer_to(agent, report);
+  }
+
+  std::string command(const StartedProgram& agent, const std::string& session,
+                      const std::string& line) const {
+    return answer_to(agent, {{"session_id", session},
+                             {"cwd", root()},
+                             {"hook_event_name", "PreToolUse"},
+                             {"tool_name", "Bash"},
+                             {"tool_input", {{"command", line}}}});
+  }
+
+  std::string answer_to(const StartedProgram& agent, const boost::json::object& report) const {
     const Ran ran = run_lease({"hook", "claude-code"},
                               {.environment = variables({"CLAUDE_PID=" + std::to_string(agent.pid())}),
                                .out = {},
@@ -178,6 +193,47 @@ TEST_F(SessionKeeper, KeepsNothingThatNobodyAttends) {
 
   EXPECT_TRUE(eventually([&] { return leases().size() == 1; }));
   EXPECT_TRUE(eventually([&] { return renewals() >= 3; }));
+}
+
+TEST_F(SessionKeeper, KeepsMoreThanOneCallNames) {
+  configure("ttl = \"5s\"\n");
+  const auto agent = start_agent();
+  const Ran ran =
+      run_lease({"acquire", "docs/x.md", "--agent", "claude-code", "--session", "s1", "--ttl", "60s"},
+                {.environment = variables(), .out = {}, .cwd = root(), .in = {}});
+  ASSERT_EQ(ran.exit, 0) << ran.err;
+  constexpr int kAtOnce = 50;
+  constexpr int kCalls = 21;
+  for (int i = 0; i < kCalls; ++i)
+    EXPECT_EQ(command(*agent, "s1", fmt::format("touch f{{{}..{}}}", i * kAtOnce, (i + 1) * kAtOnce - 1)),
+              "");
+  ASSERT_EQ(leases().size(), kCalls * kAtOnce + 1U);
+
+  EXPECT_TRUE(eventually([&] {
+    const auto all = leases();
+    return std::ranges::count_if(all, [](const auto& row) {
+             return row.at("renewal_count").template to_number<std::int64_t>() > 0;
+           }) == kCalls * kAtOnce;
+  }));
+}
+
+TEST_F(SessionKeeper, LeavesNoMarkWhenThereIsNothingToKeep) {
+  const auto agent = start_agent();
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_EQ(hook(*agent, "s1", "PreToolUse", "src/b.ts"), "");
+    ASSERT_TRUE(eventually([&] { return renewals() >= 1; }));
+    ASSERT_EQ(keepers().size(), 1U);
+    const std::string mark =
+        std::filesystem::read_symlink("/proc/" + std::to_string(keepers().front()) + "/fd/3");
+    EXPECT_TRUE(std::filesystem::exists(mark));
+
+    const Ran ran = run_lease({"release", "--all", "--agent", "claude-code", "--session", "s1"},
+                              {.environment = variables(), .out = {}, .cwd = root(), .in = {}});
+    ASSERT_EQ(ran.exit, 0) << ran.err;
+
+    EXPECT_TRUE(eventually([&] { return keepers().empty(); }));
+    EXPECT_FALSE(std::filesystem::exists(mark));
+  }
 }
 
 // The one inside of another pid namespace cannot be seen from outside, nor the other way round.

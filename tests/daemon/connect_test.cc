@@ -141,8 +141,20 @@ TEST_F(Connect, ReadsOnUntilThereIsAllThatWasAskedFor) {
 }
 
 TEST_F(Connect, TakesTheUrlOfAServerOnly) {
-  for (const char* url : {"", "sqlite:/tmp/x", "redis://h", "http+unix:relative", "ftp://h", "http://"})
-    EXPECT_EQ(connect(url).error().code, Code::config_error) << url;
+  for (const char* url : {"", "sqlite:/tmp/x", "redis://h", "http+unix:relative", "ftp://h", "http://",
+                          "http:x", "http:/h:7420", "https:host:7420", "https:/host", "http://h?ca=%"}) {
+    const auto connected = connect(url);
+    ASSERT_FALSE(connected) << url;
+    EXPECT_EQ(connected.error().code, Code::config_error) << url;
+  }
+}
+
+TEST_F(Connect, ShowsNothingOfAWrongUrlThatMayBeSecret) {
+  for (const char* url : {"http://h?token=hidden", "https:hidden@h:7420", "http://me:hidden@h:7420"}) {
+    const auto connected = connect(url);
+    ASSERT_FALSE(connected) << url;
+    EXPECT_FALSE(connected.error().message.contains("hidden")) << connected.error().message;
+  }
 }
 
 }  // namespace

@@ -41,6 +41,8 @@ class DaemonScene : public Scene {
     daemon_.reset();
     return ran;
   }
+  // Another one may be served then.
+  std::unique_ptr<StartedLease> leave() { return std::move(daemon_); }
   void kill_it() {
     daemon_->signal(SIGKILL);
     (void)daemon_->wait();

@@ -207,6 +207,22 @@ TEST_F(DaemonLife, ARequestThatDoesNotArriveWholeIsNotWaitedForLong) {
   EXPECT_TRUE(contains(ran.err, "cut 1 requests that did not arrive")) << ran.err;
 }
 
+TEST_F(DaemonLife, OneThatStopsLeavesTheSocketToItsSuccessor) {
+  serve({"--open-to-loopback"}, true);
+  // Not by the socket, whose file would last as long as that.
+  Line half(port());
+  half.say("POST /v1/leases HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{");
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);  // By then the half is being read.
+  const std::unique_ptr<StartedLease> stopping = leave();
+  stopping->signal(SIGTERM);
+  ASSERT_TRUE(eventually([&] { return !Line(socket()).is_connected(); }));
+
+  serve();
+  EXPECT_EQ(stopping->wait().exit, 0);
+
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
+}
+
 // It asked the store itself, so the daemon does not watch it.
 TEST_F(DaemonLife, OneWhoDiesWithoutHavingAskedTheDaemonIsFoundSoon) {
   serve();

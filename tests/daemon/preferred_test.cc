@@ -142,5 +142,54 @@ TEST_F(Preferred, OneWithOtherSettingsIsNotAsked) {
   EXPECT_EQ(board.at("leases").at(0).at("ttl_ms").to_number<int>(), 420'000);
 }
 
+// A daemon serves the store of a repository; some ask it, others open the store themselves.
+class OneStore : public DaemonScene {
+ protected:
+  void sh(const std::string& line) const {
+    ASSERT_EQ(
+        StartedProgram({"/bin/sh", "-c", line}, {"PATH=/usr/bin:/bin", "HOME=" + root()}, root()).wait().exit,
+        0)
+        << line;
+  }
+  // Returns the status. A URL: through that.
+  int asks(const std::string& agent, const std::string& folder, const std::string& file,
+           const std::string& url = {}) const {
+    std::vector<std::string> variables = environment(agent);
+    if (!url.empty()) variables.push_back("LEASE_STORE=" + url);
+    return run_lease({"acquire", file},
+                     {.environment = variables, .out = {}, .cwd = root() + "/" + folder, .in = {}})
+        .exit;
+  }
+  std::string tcp() const { return "http://127.0.0.1:" + std::to_string(port()); }
+};
+
+TEST_F(OneStore, HasOneHolderOfAFileWhoeverAsksAndWhateverItsOriginIs) {
+  sh("git init -q .");
+  serve({"--open-to-loopback"}, true);
+  ASSERT_EQ(asks("ann", ".", "x", tcp()), 0);
+  ASSERT_EQ(asks("ann", ".", "y"), 0);
+
+  for (const char* change : {"true", "git remote add origin git@example.org:a/b"}) {
+    sh(change);
+    usleep(1'100'000);  // For so long the daemon goes by the names it knows.
+    EXPECT_EQ(asks("bob", ".", "x"), 75) << change;
+    EXPECT_EQ(asks("bob", ".", "x", tcp()), 75) << change;
+    EXPECT_EQ(asks("bob", ".", "y", tcp()), 75) << change;
+    EXPECT_EQ(asks("bob", ".", "y", "http+unix:" + root() + "/.git/leasehold/socket"), 75) << change;
+  }
+}
+
+TEST_F(OneStore, HasEachWorkTreeOnceIfEachIsApart) {
+  configure("scope = \"worktree\"\n");
+  sh("git init -q . && git add .leasehold.toml && git -c user.name=a -c user.email=b commit -q -m x && git "
+     "worktree add -q w");
+  serve({"--open-to-loopback"}, true);
+
+  EXPECT_EQ(asks("ann", "w", "x", tcp()), 0);
+  EXPECT_EQ(asks("bob", "w", "x"), 75);
+  EXPECT_EQ(asks("bob", ".", "x"), 0) << "another one";
+  EXPECT_EQ(asks("ann", ".", "x", tcp()), 75);
+}
+
 }  // namespace
 }  // namespace leasehold

@@ -88,6 +88,13 @@ TEST_F(Opening, MakesNoStoreForOneWhoOnlyLooks) {
   ASSERT_FALSE(looking);
   EXPECT_EQ(looking.error().code, Code::not_found);
   EXPECT_FALSE(std::filesystem::exists(root() + "/.leasehold"));
+
+  // Hooks that ask a store elsewhere keep what they saw of files there.
+  std::filesystem::create_directories(root() + "/.leasehold/seen");
+  const auto again = open({.create = false});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, Code::not_found);
+  EXPECT_FALSE(std::filesystem::exists(root() + "/.leasehold/leases.db"));
 }
 
 TEST_F(Opening, TurnsPathsIntoKeysAndAddsTheirTests) {

@@ -381,6 +381,27 @@ TEST_P(SessionLocks, AreRestoredOneByOneByTheUsualRules) {
   EXPECT_EQ(remembered("s1"), (Paths{"/a", "/b", "/docs"})) << "what was not given back may be had later";
 }
 
+TEST_P(SessionLocks, AreAllRestoredUnderOneIdempotencyKey) {
+  ASSERT_EQ(ask(kAnn, "/a"), "granted");
+  AcquireRequest folder = asking(kAnn, {"/docs"});
+  folder.paths.front().subtree = true;
+  granted(manager_->acquire(folder));
+  clock.advance(5min);
+  FaultyStore faulty(*store_);
+  const auto manager = on(faulty, profile());
+  AcquireRequest as;
+  as.caller = caller(kAnn);
+  as.idempotency_key = std::string(4096, 'k');
+
+  faulty.lose_answers(1);
+  const auto restored = manager->restore_session(as);
+
+  ASSERT_TRUE(restored);
+  ASSERT_EQ(restored->paths.size(), 2U);
+  for (const RestoredPath& one : restored->paths) EXPECT_EQ(word_of(one.answer), "granted") << one.path.path;
+  EXPECT_TRUE(std::get<Granted>(restored->paths[0].answer->decision).replayed) << "its first answer was lost";
+}
+
 TEST_P(SessionLocks, AreRestoredByAndByIfThereAreMoreThanCallsAreAllowed) {
   Policy policy = profile();
   policy.rate_limit = 2;
@@ -432,6 +453,33 @@ TEST_P(SessionLocks, AreOnlyRememberedUnderTheirProfile) {
   ASSERT_EQ(word_of(agents->acquire(asking(kAnn, {"/a"}))), "granted");
 
   EXPECT_EQ(remembered("s1"), Paths{});
+}
+
+TEST_P(SessionLocks, AreForgottenWithTheSessionWhicheverProfileEndsIt) {
+  ASSERT_EQ(ask(kAnn, "/a"), "granted");
+
+  ASSERT_TRUE(on(*store_, Policy{})->end_session(caller(kAnn)));
+
+  EXPECT_EQ(remembered("s1"), Paths{});
+}
+
+TEST_P(SessionLocks, AreRememberedByWhicheverProfileTheyWereLetGo) {
+  const auto agents = on(*store_, Policy{});
+  AcquireRequest waiting = asking(kAnn, {"/a"});
+  waiting.wait = 1min;
+  for (const bool has_key : {false, true}) {
+    ASSERT_EQ(word_of(agents->acquire(asking(kBob, {"/a"}))), "granted");
+    if (has_key) waiting.idempotency_key = "again";
+    const auto queued = manager_->acquire(waiting);
+    ASSERT_TRUE(queued && std::holds_alternative<Queued>(queued->decision));
+    ASSERT_TRUE(agents->force_release({.actor = "olga", .which = {.paths = {"/a"}}, .reason = "her turn"}));
+
+    const auto told = has_key ? manager_->acquire(waiting)
+                              : manager_->poll(waiting.caller, std::get<Queued>(queued->decision).ticket);
+    EXPECT_EQ(word_of(told), "granted");
+    EXPECT_EQ(remembered("s1"), Paths{"/a"});
+    ASSERT_FALSE(give_back(kAnn, "/a").error);
+  }
 }
 
 }  // namespace

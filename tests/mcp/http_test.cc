@@ -193,6 +193,26 @@ TEST_F(McpHttp, ACancelledCallLeavesNothing) {
   EXPECT_FALSE(is_held("src/a.ts"));
 }
 
+TEST_F(McpHttp, WhatAnotherAnswerTellsOfStaysUntilThatIsCancelledToo) {
+  serve();
+  const std::string ann = begin_session();
+  const auto cancel = [&](int id) {
+    EXPECT_EQ(send(ann, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+                            std::to_string(id) + "}}")
+                  .status,
+              202);
+  };
+  for (const int id : {5, 6}) {
+    EXPECT_EQ(document(ask_legacy(ann, id, "lease_acquire", R"({"paths":["src/a.ts"]})")).at("decision"),
+              "granted");
+  }
+
+  cancel(5);
+  EXPECT_TRUE(is_held("src/a.ts"));
+  cancel(6);
+  EXPECT_FALSE(is_held("src/a.ts"));
+}
+
 TEST_F(McpHttp, AnIdThatIsInUseIsRefused) {
   serve();
   ASSERT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);

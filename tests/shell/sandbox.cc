@@ -51,7 +51,7 @@ printf 'object\n' > build/out.o
 printf 'all:\n\techo made > made.txt\n' > Makefile
 printf '#!/bin/sh\necho ran > ran.txt\n' > script.sh
 chmod +x script.sh
-ln -s a.txt link.txt && ln -s docs linked
+ln -s a.txt link.txt && ln -s docs linked && ln -s ../work/src/deep ../home/deep
 git init -q -b main .
 git config user.name x && git config user.email x@example.org && git config commit.gpgsign false
 printf 'build/\n' > .gitignore

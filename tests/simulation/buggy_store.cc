@@ -15,8 +15,8 @@ class BuggyTransaction final : public ForwardingTransaction {
                                                            : ForwardingTransaction::next_token();
   }
 
-  std::vector<Ticket> tickets_at(const Scope& scope) override {
-    return hides_queue_ ? std::vector<Ticket>() : ForwardingTransaction::tickets_at(scope);
+  std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) override {
+    return hides_queue_ ? std::vector<Ticket>() : ForwardingTransaction::tickets_at(scopes);
   }
 
   std::optional<Contention> contention(const Owner& owner, const std::string& path) override {

@@ -16,7 +16,9 @@ class ForwardingTransaction : public Transaction {
   Time now() const override { return target_.now(); }
   WallTime wall() const override { return target_.wall(); }
   std::vector<Lease> leases_at(const Scope& scope) override { return target_.leases_at(scope); }
-  std::vector<Ticket> tickets_at(const Scope& scope) override { return target_.tickets_at(scope); }
+  std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) override {
+    return target_.tickets_at(scopes);
+  }
   std::optional<Lease> lease(const LeaseId& id) override { return target_.lease(id); }
   std::optional<Ticket> ticket(const GroupId& id) override { return target_.ticket(id); }
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override {

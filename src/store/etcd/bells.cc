@@ -104,6 +104,7 @@ void Bells::serve() {
     }
     grpc::ClientContext context;
     const Member* member = nullptr;
+    cluster_.prefer_leader();  // It rings first.
     try {
       member = &cluster_.prepare(context);
     } catch (const Failure&) {

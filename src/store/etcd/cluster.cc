@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 
 // A member that does not answer for so long is passed over; an election takes one to two seconds.
 constexpr Duration kLongestTry = 2s;
+// Who leads is not worth more: a member that does not say so by then is not asked further.
+constexpr Duration kLongestLook = 250ms;
 // Between two tries, so that a cluster without a leader is not asked without a pause.
 constexpr Duration kPause = 50ms;
 
@@ -144,6 +146,21 @@ void Cluster::failed(const Member& member) const {
   std::size_t was = current_;
   // Others may have gone on already.
   if (members_[was % members_.size()].get() == &member) current_.compare_exchange_strong(was, was + 1);
+}
+
+void Cluster::prefer_leader() const {
+  const std::size_t first = current_;
+  for (std::size_t i = 0; members_.size() > 1 && i < members_.size(); ++i) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kLongestLook);
+    pb::StatusResponse said;
+    const grpc::Status status =
+        members_[(first + i) % members_.size()]->maintenance->Status(&context, {}, &said);
+    if (!status.ok() || said.leader() != said.header().member_id()) continue;
+    std::size_t was = first;
+    current_.compare_exchange_strong(was, first + i);
+    return;
+  }
 }
 
 // gRPC minds its connections only while somebody is inside of it. Who slept elsewhere between two calls that

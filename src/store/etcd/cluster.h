@@ -24,7 +24,7 @@ namespace pb = etcdserverpb;
 
 struct Member;
 
-// Thread-safe. All calls use the member that answered last; when it fails the next one is tried.
+// Thread-safe. All calls use one member; when it fails the next one is tried.
 class Cluster {
  public:
   // Errors: config_error (a certificate cannot be read).
@@ -46,6 +46,9 @@ class Cluster {
   // Prepares a call that lasts: no deadline. The member is to be told by `failed` when it ends.
   const Member& prepare(grpc::ClientContext& context) const;
   void failed(const Member& member) const;
+  // From now on calls use the member that leads, if one says so soon: the others pass every commit on to it,
+  // and hear of it later. For who stays; it takes longer than to ask once.
+  void prefer_leader() const;
   // Before the next try: so long, or until a member is there again that was not.
   void pause(Duration how_long) const;
 

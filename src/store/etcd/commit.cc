@@ -80,13 +80,11 @@ Ring EtcdTransaction::ring_of(const GroupId& ticket) {
   if (!ring.ticket || ring.ticket->request.paths.empty()) return {};
   const Owner& owner = ring.ticket->request.caller.holder.owner;
   const std::string& path = ring.ticket->request.paths.front().path;
-  std::optional<Ticket> first;
-  for (Ticket& other : tables_.tickets_at({path, false})) {
-    if (!first || other.order < first->order) first = std::move(other);
-  }
-  if (first) {
-    ring.next = {ring.ticket->workspace, path, Keys::owner_text(first->request.caller.holder.owner),
-                 first->leases};
+  const std::vector<const Ticket*> waiting = tables_.find_tickets_at({path, false});
+  const auto first = std::ranges::min_element(waiting, {}, &Ticket::order);
+  if (first != waiting.end()) {
+    ring.next = {ring.ticket->workspace, path, Keys::owner_text((*first)->request.caller.holder.owner),
+                 (*first)->leases};
   }
   for (const LeaseId& id : ring.ticket->leases) {
     const std::optional<Lease> lease = tables_.lease(id);

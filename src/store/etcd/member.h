@@ -17,13 +17,15 @@ struct Member {
         kv(pb::KV::NewStub(channel)),
         lease(pb::Lease::NewStub(channel)),
         watch(pb::Watch::NewStub(channel)),
-        auth(pb::Auth::NewStub(channel)) {}
+        auth(pb::Auth::NewStub(channel)),
+        maintenance(pb::Maintenance::NewStub(channel)) {}
 
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<pb::KV::Stub> kv;
   std::unique_ptr<pb::Lease::Stub> lease;
   std::unique_ptr<pb::Watch::Stub> watch;
   std::unique_ptr<pb::Auth::Stub> auth;
+  std::unique_ptr<pb::Maintenance::Stub> maintenance;
 };
 
 }  // namespace leasehold::etcd

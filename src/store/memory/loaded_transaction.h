@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "store/hints.h"
@@ -44,14 +46,16 @@ class LoadedTransaction : public Transaction {
     self().ensure(scope);
     return tables_.leases_at(scope);
   }
-  std::vector<Ticket> tickets_at(const Scope& scope) override {
-    self().ensure(scope);
-    return tables_.tickets_at(scope);
+  using Transaction::tickets_at;
+  std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) override {
+    for (const Scope& scope : scopes) self().ensure(scope);
+    return tables_.tickets_at(scopes);
   }
   std::optional<Lease> lease(const LeaseId& id) override {
     if (auto found = tables_.lease(id)) return found;
     Round round;
     self().want_lease(round, id);
+    want_beside(round, id);
     self().load(round);
     self().must_be_whole(key_of(id));
     return tables_.lease(id);
@@ -79,11 +83,12 @@ class LoadedTransaction : public Transaction {
 
   using Transaction::put;
   void put(const Lease& lease) override {
-    note_change(known_leases_[lease.id.text], changed_leases_, lease.id);
+    if (note_change(known_leases_[lease.id.text], changed_leases_, lease.id)) new_leases_.push_back(lease.id);
     tables_.set_lease(lease.id, Tables::StoredLease{.lease = lease});
   }
   void put(const Ticket& ticket) override {
-    note_change(known_tickets_[ticket.id.text], changed_tickets_, ticket.id);
+    if (note_change(known_tickets_[ticket.id.text], changed_tickets_, ticket.id))
+      new_tickets_.push_back(ticket.id);
     tables_.set_ticket(ticket.id, ticket);
   }
   void put(const Setting& setting) override {
@@ -100,13 +105,12 @@ class LoadedTransaction : public Transaction {
   void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
 
  protected:
-  LoadedTransaction(const Keys& keys, bool writes) : keys_(keys), writes_(writes) {}
-
+  // For a round that is loaded: none is wanted twice.
   void want_new(Round& round) {
-    for (const LeaseId& id : changed_leases_) {
+    for (const LeaseId& id : std::exchange(new_leases_, {})) {
       if (known_leases_[id.text].is_new) self().want_lease(round, id);
     }
-    for (const GroupId& id : changed_tickets_) {
+    for (const GroupId& id : std::exchange(new_tickets_, {})) {
       if (known_tickets_[id.text].is_new) self().want_ticket(round, id);
     }
   }
@@ -208,12 +212,26 @@ class LoadedTransaction : public Transaction {
   std::vector<std::string> trimmed_;  // Events that are to go.
 
  private:
+  friend Self;  // Nobody else derives from this one.
+  LoadedTransaction(const Keys& keys, bool writes) : keys_(keys), writes_(writes) {}
+
+  // True: it is new.
   template <class Known, class Id>
-  void note_change(Known& known, std::vector<Id>& changed, const Id& id) {
-    if (known.is_changed) return;
+  bool note_change(Known& known, std::vector<Id>& changed, const Id& id) {
+    if (known.is_changed) return false;
     known.is_changed = true;
     changed.push_back(id);
     if (!known.stored) known.is_new = !loaded_.contains(key_of(id));
+    return known.is_new;
+  }
+  // Who asks for one lease of a request that waits asks for all of them.
+  void want_beside(Round& round, const LeaseId& id) {
+    for (const auto& [name, known] : known_tickets_) {
+      if (!is_pending(known.stored) ||
+          std::ranges::find(known.stored->leases, id) == known.stored->leases.end())
+        continue;
+      for (const LeaseId& other : known.stored->leases) self().want_lease(round, other);
+    }
   }
   std::optional<Lease> newest_at(const std::string& place, const Filter& whose) {
     ensure_nothing_is_new();
@@ -230,6 +248,10 @@ class LoadedTransaction : public Transaction {
   Self& self() { return static_cast<Self&>(*this); }
   std::string key_of(const LeaseId& id) const { return keys_.id(id); }
   std::string key_of(const GroupId& id) const { return keys_.ticket(id); }
+
+  // What was taken for new, and nobody looked yet whether it is.
+  std::vector<LeaseId> new_leases_;
+  std::vector<GroupId> new_tickets_;
 };
 
 }  // namespace leasehold

@@ -1,5 +1,6 @@
 #include "store/memory/memory_store.h"
 
+#include <deque>
 #include <mutex>
 
 #include "store/fair_mutex.h"
@@ -68,7 +69,10 @@ class MemoryTransaction final : public Transaction {
   Time now() const override { return now_; }
   WallTime wall() const override { return wall_; }
   std::vector<Lease> leases_at(const Scope& scope) override { return tables_.leases_at(scope); }
-  std::vector<Ticket> tickets_at(const Scope& scope) override { return tables_.tickets_at(scope); }
+  using Transaction::tickets_at;
+  std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) override {
+    return tables_.tickets_at(scopes);
+  }
   std::optional<Lease> lease(const LeaseId& id) override { return tables_.lease(id); }
   std::optional<Ticket> ticket(const GroupId& id) override { return tables_.ticket(id); }
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override {

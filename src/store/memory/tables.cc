@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <unordered_set>
 
 #include "model/scope.h"
 #include "store/deadline.h"
@@ -195,43 +196,63 @@ std::optional<SessionPath> Tables::set_session_path(const SessionPath& key,
 // Candidates: the path itself, every ancestor, and for a subtree all below. An ancestor's record
 // counts only if it is a subtree one, which the caller looks at.
 template <class RecordId>
-std::vector<RecordId> Tables::candidates(const ByPath<RecordId>& index, const Scope& scope) {
-  std::set<RecordId> found;
-  const auto take = [&](const std::string& path) {
-    if (auto place = index.find(path); place != index.end())
-      found.insert(place->second.begin(), place->second.end());
+std::vector<const RecordId*> Tables::candidates(const ByPath<RecordId>& index, const Scope& scope) {
+  std::vector<const RecordId*> found;
+  const auto take = [&](const std::set<RecordId>& place) {
+    for (const RecordId& id : place) found.push_back(&id);
   };
-  take(scope.path);
-  for (const std::string& above : ancestors(scope.path)) take(above);
+  const auto take_at = [&](const std::string& path) {
+    if (auto place = index.find(path); place != index.end()) take(place->second);
+  };
+  take_at(scope.path);
+  const std::size_t at_the_path = found.size();
+  for (const std::string& above : ancestors(scope.path)) take_at(above);
   if (scope.subtree) {
     const std::string prefix = prefix_below(scope.path);
     for (auto place = index.lower_bound(prefix); place != index.end() && place->first.starts_with(prefix);
          ++place) {
-      found.insert(place->second.begin(), place->second.end());
+      take(place->second);
     }
   }
-  return {found.begin(), found.end()};
+  if (found.size() == at_the_path) return found;  // Those of one place are in order, and each is there once.
+  const auto id_of = [](const RecordId* id) -> const RecordId& { return *id; };
+  std::ranges::sort(found, {}, id_of);
+  const auto repeated = std::ranges::unique(found, {}, id_of);
+  found.erase(repeated.begin(), repeated.end());
+  return found;
 }
 
 std::vector<Lease> Tables::leases_at(const Scope& scope) const {
   std::vector<Lease> found;
-  for (const LeaseId& id : candidates(active_by_path_, scope)) {
-    const Lease& lease = leases_.at(id).lease;
-    if (overlaps(lease.scope(), scope)) found.push_back(lease);
+  for (const LeaseId* id : candidates(active_by_path_, scope)) {
+    const Lease& lease = leases_.at(*id).lease;
+    if (overlaps(lease, scope)) found.push_back(lease);
   }
   return found;
 }
 
-std::vector<Ticket> Tables::tickets_at(const Scope& scope) const {
-  const auto ids = candidates(pending_by_path_, scope);
-  std::vector<Ticket> found;
-  found.reserve(ids.size());  // A ticket is large to move.
-  for (const GroupId& id : ids) {
-    const Ticket& ticket = tickets_.at(id);
-    const auto touches = [&](const WantedPath& wanted) { return overlaps(wanted.scope(), scope); };
-    if (std::ranges::any_of(ticket.request.paths, touches)) found.push_back(ticket);
+std::vector<const Ticket*> Tables::find_tickets_at(const Scope& scope) const {
+  std::vector<const Ticket*> found;
+  for (const GroupId* id : candidates(pending_by_path_, scope)) {
+    const Ticket& ticket = tickets_.at(*id);
+    const auto touches = [&](const WantedPath& wanted) { return overlaps(wanted, scope); };
+    if (std::ranges::any_of(ticket.request.paths, touches)) found.push_back(&ticket);
   }
   return found;
+}
+
+std::vector<Ticket> Tables::tickets_at(const std::vector<Scope>& scopes) const {
+  std::vector<const Ticket*> found;
+  std::unordered_set<const Ticket*> taken;
+  for (const Scope& scope : scopes) {
+    for (const Ticket* ticket : find_tickets_at(scope)) {
+      if (taken.insert(ticket).second) found.push_back(ticket);
+    }
+  }
+  std::vector<Ticket> tickets;
+  tickets.reserve(found.size());  // A ticket is large to move.
+  for (const Ticket* ticket : found) tickets.push_back(*ticket);
+  return tickets;
 }
 
 std::optional<Lease> Tables::lease(const LeaseId& id) const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -52,7 +51,8 @@ class Tables {
   std::optional<Notice> set_notice(const std::string& id, std::optional<Notice> value);
 
   std::vector<Lease> leases_at(const Scope& scope) const;
-  std::vector<Ticket> tickets_at(const Scope& scope) const;
+  std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) const;  // Each once.
+  std::vector<const Ticket*> find_tickets_at(const Scope& scope) const;    // Until the next change.
   std::optional<Lease> lease(const LeaseId& id) const;
   const Lease* find_lease(const LeaseId& id) const;  // Until the next change. Null: there is none.
   std::optional<Ticket> ticket(const GroupId& id) const;
@@ -84,7 +84,7 @@ class Tables {
   using ByPath = std::map<std::string, std::set<RecordId>>;
 
   template <class RecordId>
-  static std::vector<RecordId> candidates(const ByPath<RecordId>& index, const Scope& scope);
+  static std::vector<const RecordId*> candidates(const ByPath<RecordId>& index, const Scope& scope);
 
   std::optional<Lease> last_lease(const Filter& whose, const std::string& path) const;
   void replace(StoredLease& stored, StoredLease& value);

@@ -97,7 +97,7 @@ void Examiner::announce() {
       {"SET", keys_.intent(), fmt::format("{} /", connection_.client_id()), "PX", std::string(kIntentMs)});
 }
 
-std::vector<Defect> Examiner::examine() {
+std::vector<Defect> Examiner::examine(bool repair) {
   watch();
   read_types();
   read_values();
@@ -106,6 +106,7 @@ std::vector<Defect> Examiner::examine() {
   examine_indexes();
   examine_intent();
   examine_token();
+  if (repair) end_in_history();
   return defects_;
 }
 
@@ -310,6 +311,45 @@ void Examiner::examine_token() {
   }
   defects_.push_back({name, "it is no token", true});
   repair_.push_back({"EVAL", std::string(kReplaceTokenScript), "1", name, std::to_string(highest)});
+}
+
+// What history tells of as held, and nothing else does any more. Whether that is wrong is for those to say
+// who know whether history was kept all the time.
+void Examiner::end_in_history() {
+  if (!there_.contains("lease:history")) return;
+  std::map<std::string, Event> gone;  // By lease, the last word about it.
+  std::string from = "-";
+  for (bool more = true; more;) {
+    const Reply part = ask_one({"XRANGE", keys_.history(), from, "+", "COUNT", std::to_string(kAtOnce)});
+    more = part.view().size() == kAtOnce;
+    for (std::size_t i = 0; i < part.view().size(); ++i) {
+      from = fmt::format("({}", part[i][0].text());
+      auto event = record_from_json<Event>(part[i][1][1].text());
+      if (!event || !event->status_after || records_.leases.contains(event->lease_id.text)) continue;
+      if (event->status_after == Status::active) {
+        gone.insert_or_assign(event->lease_id.text, std::move(*event));
+      } else {
+        gone.erase(event->lease_id.text);
+      }
+    }
+  }
+  gone.erase("");  // Renewals of many at once.
+  const Time at = now();
+  const WallTime wall = clock_ != nullptr
+                            ? clock_->wall()
+                            : WallTime(std::chrono::floor<WallTime::duration>(at.time_since_epoch()));
+  for (auto& [id, event] : gone) {
+    found("lease:history",
+          fmt::format("it tells that {} is held, and the lease is gone", in_quotes(event.path)));
+    event.type = EventType::expired;
+    event.status_before = Status::active;
+    event.status_after = Status::expired;
+    event.cause = EndCause::expired;
+    event.at = at;
+    event.wall = wall;
+    event.reason = "its record was lost";
+    repair_.push_back({"XADD", keys_.history(), "*", "event", to_json(event)});
+  }
 }
 
 bool Examiner::finish(bool repair) {

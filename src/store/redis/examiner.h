@@ -30,8 +30,9 @@ class Examiner {
 
   // Others hold back for a while, until repair() or their patience ends. Before examine(). Throws Failure.
   void announce();
-  // What is wrong; `repaired` says whether finish() could make it right. Throws Failure.
-  std::vector<Defect> examine();
+  // What is wrong; `repaired` says whether finish() could make it right. To repair, it also looks for what is
+  // to be ended in history. Throws Failure.
+  std::vector<Defect> examine(bool repair);
   // Makes right what examine() found, or, if that is not wanted, only tells whether it was so. False: others
   // changed something meanwhile; nothing was written. Throws Failure.
   bool finish(bool repair);
@@ -53,6 +54,7 @@ class Examiner {
   void examine_index(const KeyKind& kind, const std::string& key, const Index& should);
   void examine_intent();
   void examine_token();
+  void end_in_history();
   Time now();
 
   void found(std::string_view name, std::string what);

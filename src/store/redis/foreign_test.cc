@@ -135,6 +135,28 @@ TEST_F(RedisForeign, StaleMembersOfIndexesAreInNobodysWay) {
   EXPECT_TRUE(client.release(ann(), "/a"));
 }
 
+TEST_F(RedisForeign, ATicketThatCannotBeReadIsInTheWayInEachOfItsQueues) {
+  client.must_acquire(ann(), "/a");
+  AcquireRequest request = RedisClient::request(bob(), "/a");
+  request.paths.push_back({.path = "/b"});
+  request.wait = 1min;
+  const auto queued = client.manager->acquire(request);
+  ASSERT_EQ(word_for(queued), "queued");
+  call({"SET", "{here}:lease:ticket:" + std::get<Queued>(queued->decision).ticket.text, "garbage"});
+
+  // Together, so that one answer names it twice.
+  for (const char* path : {"/a", "/b"}) {
+    const auto seen = client.store->view({.workspace = kWorkspace, .scopes = {{"/a"}, {"/b"}}},
+                                         [&](View& view) -> Result<void> {
+                                           (void)view.tickets_at({path});
+                                           return {};
+                                         });
+    ASSERT_FALSE(seen) << path;
+    EXPECT_EQ(seen.error().code, Code::corrupt) << path;
+  }
+  EXPECT_EQ(word_for(client.acquire(ann(), "/c")), "granted");
+}
+
 TEST_F(RedisForeign, WhatIsNoNameOfWhatIsToBeDroppedIsInNobodysWay) {
   for (const char* member : {"", "n", "g", "a", "x", "ns", "gs", "as", "ns/a", "xs/a/b", "\xff"})
     call({"ZADD", "{here}:lease:drop", "5", member});

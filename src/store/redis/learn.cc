@@ -83,16 +83,28 @@ void RedisTransaction::learn_document(const std::string& key, ReplyView document
   for (Lease& lease : *leases) learn_lease(std::move(lease), true);
 }
 
-void RedisTransaction::learn_queue(const std::string& key, ReplyView queue) {
-  if (queue.is_error()) bad_.emplace(key, "it is of another type");
-  for (std::size_t i = 0; i + 1 < queue.size(); i += 2) {
-    auto ticket = record_from_json<Ticket>(queue[i + 1].text());
-    if (ticket && ticket->id.text == queue[i].text()) {
-      // The queue changes with each of its tickets, and is watched.
+// The tickets of all queues of one answer: {id, ticket, ...}. Returns the ids of those that cannot be read.
+std::set<std::string_view> RedisTransaction::learn_tickets(ReplyView pairs) {
+  std::set<std::string_view> unreadable;
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    auto ticket = record_from_json<Ticket>(pairs[i + 1].text());
+    if (ticket && ticket->id.text == pairs[i].text()) {
+      // Its queue changes with it, and is watched.
       learn_ticket(std::move(*ticket), true);
-    } else if (!queue[i + 1].is_nil()) {
-      bad_.emplace(key, fmt::format("the ticket {} in it cannot be read", in_sentence(queue[i].text())));
+    } else if (!pairs[i + 1].is_nil()) {
+      unreadable.insert(pairs[i].text());
     }
+  }
+  return unreadable;
+}
+
+void RedisTransaction::learn_queue(const std::string& key, ReplyView queue,
+                                   const std::set<std::string_view>& unreadable) {
+  if (queue.is_error()) bad_.emplace(key, "it is of another type");
+  if (unreadable.empty()) return;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (unreadable.contains(queue[i].text()))
+      bad_.emplace(key, fmt::format("the ticket {} in it cannot be read", in_sentence(queue[i].text())));
   }
 }
 

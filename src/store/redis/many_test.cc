@@ -64,6 +64,44 @@ TEST_F(RedisMany, ADirectoryWithManyLeasesInItIsRefusedAndThenGranted) {
   EXPECT_EQ(word_for(client.manager->acquire(request)), "granted");
 }
 
+// It stands in as many queues as it has paths, and the record has them all.
+TEST(RedisWaiting, ARequestForManyPathsIsReadOnceHoweverManyQueuesItStandsIn) {
+  constexpr long kMegabyte = 1'000'000;
+  const RedisServer server;
+  RedisClient client(server.url(), RedisMany::patient());
+  const auto figure = [&](const std::string& section, const std::string& name) {
+    const std::string info = server.call({"INFO", section});
+    return std::stol(info.substr(info.find(name) + name.size()));
+  };
+  const auto sent = [&] { return figure("stats", "total_net_output_bytes:"); };
+  const auto reads = [&] { return figure("commandstats", "cmdstat_evalsha:calls="); };
+  AcquireRequest all{.caller = {{.owner = ann()}}, .ttl = 10min};
+  for (int i = 0; i < kCall; ++i) all.paths.push_back({.path = "/d/" + std::to_string(i)});
+  ASSERT_EQ(word_for(client.manager->acquire(all)), "granted");
+  all.caller.holder.owner = bob();
+  all.wait = 5min;
+  const auto queued = client.manager->acquire(all);
+  ASSERT_EQ(word_for(queued), "queued");
+
+  long before = sent();
+  EXPECT_EQ(word_for(client.manager->poll(all.caller, std::get<Queued>(queued->decision).ticket)), "queued");
+  EXPECT_LT(sent() - before, 2 * kMegabyte);
+
+  all.caller.holder.owner = {.agent_id = "carol", .session_id = "s-carol"};
+  all.wait.reset();
+  before = sent();
+  EXPECT_EQ(word_for(client.manager->acquire(all)), "busy");
+  EXPECT_LT(sent() - before, 2 * kMegabyte);
+
+  // By another process, which knows nothing of who waits.
+  RedisClient other(server.url(), RedisMany::patient());
+  before = sent();
+  const long reads_before = reads();
+  ASSERT_TRUE(other.manager->release({.caller = {{.owner = ann()}}, .which = {.all = true}}));
+  EXPECT_LT(sent() - before, 4 * kMegabyte);
+  EXPECT_LT(reads() - reads_before, 50);
+}
+
 // The server compares each key with all that are watched already, and does nothing else meanwhile.
 TEST(RedisWatching, IsOfFewKeysWhateverIsAsked) {
   const RedisServer server({"--slowlog-log-slower-than", "0", "--slowlog-max-len", "10000"});

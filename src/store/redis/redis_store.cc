@@ -187,7 +187,7 @@ Result<std::vector<Defect>> RedisStore::examine(const std::string& workspace, bo
     for (int run = 1; run <= kExaminationsMax; ++run) {
       Examiner examiner(**connection, keys, shared_.options.clock);
       if (repair && run > kRunsBeforeIntent) examiner.announce();
-      std::vector<Defect> defects = examiner.examine();
+      std::vector<Defect> defects = examiner.examine(repair);
       const bool is_done = defects.empty() || examiner.finish(repair);
       if (!is_done && run > 1) {
         std::erase_if(defects, [&](const Defect& defect) {

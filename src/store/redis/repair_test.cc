@@ -268,6 +268,26 @@ TEST_F(RedisRepair, FollowsTheLaterOfTwoCopiesThatDiffer) {
   EXPECT_EQ(word_for(client.acquire(carol, "/a")), "busy");
 }
 
+TEST_F(RedisRepair, EndsInHistoryWhatNothingIsLeftOf) {
+  const Lease lost = client.must_acquire(ann(), "/a");
+  client.must_acquire(bob(), "/b");
+  client.must_acquire(carol, "/c");
+  ASSERT_TRUE(client.release(carol, "/c"));
+  const std::size_t before = client.history().size();
+  call({"DEL", "{here}:lease:file:/a"});
+  call({"SET", "{here}:lease:id:" + lost.id.text, "garbage"});
+
+  EXPECT_FALSE(places(true).empty());
+
+  const std::vector<Event> events = client.history();
+  ASSERT_EQ(events.size(), before + 1);
+  EXPECT_EQ(events.back().lease_id, lost.id);
+  EXPECT_EQ(events.back().type, EventType::expired);
+  EXPECT_EQ(events.back().status_after, Status::expired);
+  EXPECT_EQ(events.back().owner, ann());
+  EXPECT_EQ(places(true), std::vector<std::string>{}) << "once";
+}
+
 TEST_F(RedisRepair, RemovesAnIntentThatDoesNotEndSoon) {
   call({"SET", "{here}:lease:intent", "1 /", "PX", "600000"});
 

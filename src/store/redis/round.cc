@@ -18,7 +18,7 @@ constexpr std::size_t kPathsAtOnce = 1000;
 constexpr std::size_t kStringsAtOnce = 2000;
 
 // Of the script's answer, before the further reads.
-constexpr std::size_t kFixedParts = 8;
+constexpr std::size_t kFixedParts = 9;
 
 // The server looks for each new key among all that this client watches: 500 cost it 1.4 ms, 5000 already
 // 175. Who reads more watches the two keys of which every change touches one.
@@ -298,9 +298,10 @@ void RedisTransaction::learn(const Round& round, ReplyView answer) {
   const ReplyView documents = answer[0];
   const ReplyView queues = answer[1];
   const ReplyView ended = answer[2];
+  const std::set<std::string_view> unreadable = learn_tickets(answer[8]);
   for (std::size_t i = 0; i < round.paths.size(); ++i) {
     if (!documents[i].is_nil()) learn_document(keys_.file(round.paths[i]), documents[i]);
-    if (!queues[i].is_nil()) learn_queue(keys_.queue(round.paths[i]), queues[i]);
+    if (!queues[i].is_nil()) learn_queue(keys_.queue(round.paths[i]), queues[i], unreadable);
     // The key was dropped by Redis; that the lease is over is still to be recorded.
     if (ended[i].is_error()) bad_.emplace(keys_.file(round.paths[i]), ended[i].text());
     learn_pairs(ended[i], 0, false);

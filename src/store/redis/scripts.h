@@ -61,14 +61,15 @@ return 1
 //     D command key a b limit prefix   the same, with what stands under prefix + member
 //     X command key a b count          a part of a stream
 //
-// The answer: {documents, queues, ended, owners, intent, counts, strings, above, further reads...}. Queues
-// are {ticket id, ticket...}; `ended` has {lease id, lease...} for paths whose document is gone; owners are
-// {notices, ticket ids, contentions}; above is 0 if somebody may have or want a directory, 1 if nobody does,
-// 2 if that is so because nobody has or wants anything. What is of the wrong type is an error in its place
-// only.
+// The answer: {documents, queues, ended, owners, intent, counts, strings, above, tickets, further reads...}.
+// Queues are {ticket id...}, and `tickets` has {ticket id, ticket...} of all of them, each once: a request
+// for many paths stands in as many queues. `ended` has {lease id, lease...} for paths whose document is gone;
+// owners are {notices, ticket ids, contentions}; above is 0 if somebody may have or want a directory, 1 if
+// nobody does, 2 if that is so because nobody has or wants anything. What is of the wrong type is an error in
+// its place only.
 inline constexpr std::string_view kReadScript = R"lua(
 local call, A = redis.call, ARGV
-local out = {false, false, false, false, false, false, false, 0}
+local out = {false, false, false, false, false, false, false, 0, false}
 local n, m, k = tonumber(A[1]), tonumber(A[2]), tonumber(A[3])
 local first = 4
 local owners = first + 3 * n + 3 * m + 1
@@ -120,15 +121,19 @@ local function follow(ids, prefix, reply)
   return reply
 end
 if not plain then
-  local function all(command, key, prefix)
-    local ids = redis.pcall(command, key)
+  local function leases(key)
+    local ids = redis.pcall('SMEMBERS', key)
     if failed(ids) then return wrong(key) end
-    return #ids > 0 and follow(ids, prefix, {})
+    return #ids > 0 and follow(ids, P .. 'id:', {})
   end
-  local queues, ended, told = {}, {}, {}
+  local queues, ended, told, tickets, named = {}, {}, {}, {}, {}
   for i = 1, n do
-    queues[i] = all('HKEYS', A[first + 2 * n + i - 1], P .. 'ticket:')
-    ended[i] = not files[i] and all('SMEMBERS', A[first + n + i - 1], P .. 'id:')
+    queues[i] = redis.pcall('HKEYS', A[first + 2 * n + i - 1])
+    for _, id in ipairs(queues[i]) do
+      if not named[id] then tickets[#tickets + 1] = id end
+      named[id] = true
+    end
+    ended[i] = not files[i] and leases(A[first + n + i - 1])
   end
   for i = 1, n do
     local key = A[first + i - 1]
@@ -139,7 +144,7 @@ if not plain then
     told[i] = {redis.pcall('HVALS', A[key]), redis.pcall('SMEMBERS', A[key + 1]),
                redis.pcall('HVALS', A[key + 2])}
   end
-  out[2], out[3], out[4] = queues, ended, told
+  out[2], out[3], out[4], out[9] = queues, ended, told, follow(tickets, P .. 'ticket:', {})
   -- One that does not expire is nobody's who is about to come.
   out[5] = call('PTTL', A[owners - 1]) > 0 and redis.pcall('GET', A[owners - 1])
 end

@@ -146,7 +146,8 @@ class RedisTransaction final
   void learn_owner(const Owner& owner, ReplyView told, ReplyView count);
   void learn_contentions(const std::string& key, ReplyView found);
   void learn_document(const std::string& key, ReplyView document);
-  void learn_queue(const std::string& key, ReplyView queue);
+  std::set<std::string_view> learn_tickets(ReplyView pairs);
+  void learn_queue(const std::string& key, ReplyView queue, const std::set<std::string_view>& unreadable);
   void learn_lease(Lease lease, bool is_protected);
   void learn_ticket(Ticket ticket, bool is_protected);
   void learn_pairs(ReplyView pairs, std::size_t first, bool is_protected);

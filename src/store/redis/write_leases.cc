@@ -198,10 +198,11 @@ void RedisTransaction::write_ticket(Commands& commands, const GroupId& id) {
 // The queue was read, so it is known whether the last one has left it.
 void RedisTransaction::write_queue_index(Commands& commands, const std::string& path) {
   must_be_whole(keys_.queue(path));
-  const std::vector<Ticket> waiting = tables_.tickets_at({path, false});
-  const bool names_it = std::ranges::any_of(waiting, [&](const Ticket& ticket) {
-    return std::ranges::find(ticket.request.paths, path, &WantedPath::path) != ticket.request.paths.end();
-  });
+  const bool names_it =
+      std::ranges::any_of(tables_.find_tickets_at({path, false}), [&](const Ticket* ticket) {
+        return std::ranges::find(ticket->request.paths, path, &WantedPath::path) !=
+               ticket->request.paths.end();
+      });
   if (!names_it) commands.add({"ZREM", commands.blind(keys_.waiting(), "zset"), path});
 }
 

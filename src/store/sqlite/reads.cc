@@ -144,13 +144,17 @@ std::vector<Lease> SqliteTransaction::leases_at(const Scope& scope) {
   return found;
 }
 
-std::vector<Ticket> SqliteTransaction::tickets_at(const Scope& scope) {
+std::vector<Ticket> SqliteTransaction::tickets_at(const std::vector<Scope>& scopes) {
   if (!has_waiters_) return {};
-  auto known = waiting_at_.find(scope);
-  if (known == waiting_at_.end()) known = waiting_at_.emplace(scope, find_waiting(scope)).first;
+  std::set<std::string_view> ids;
+  for (const Scope& scope : scopes) {
+    auto known = waiting_at_.find(scope);
+    if (known == waiting_at_.end()) known = waiting_at_.emplace(scope, find_waiting(scope)).first;
+    ids.insert(known->second.begin(), known->second.end());
+  }
   std::vector<Ticket> found;
-  found.reserve(known->second.size());
-  for (const std::string& id : known->second) found.push_back(tickets_.at(id));
+  found.reserve(ids.size());
+  for (const std::string_view id : ids) found.push_back(tickets_.at(std::string(id)));
   return found;
 }
 

@@ -36,7 +36,8 @@ class SqliteTransaction final : public Transaction {
   Time now() const override { return now_; }
   WallTime wall() const override { return wall_; }
   std::vector<Lease> leases_at(const Scope& scope) override;
-  std::vector<Ticket> tickets_at(const Scope& scope) override;
+  using Transaction::tickets_at;
+  std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) override;
   std::optional<Lease> lease(const LeaseId& id) override;
   std::optional<Ticket> ticket(const GroupId& id) override;
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override;
