@@ -18,10 +18,19 @@ class StartedProgram {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out_.fd(), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, err_.fd(), STDERR_FILENO);
-    EXPECT_EQ(posix_spawn(&pid_, command.front().c_str(), &actions, nullptr, pointers(command).data(),
+    // Who runs the tests in the background may ignore some of these, and a shell keeps what it inherits.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t as_ever;
+    sigemptyset(&as_ever);
+    for (const int number : {SIGHUP, SIGINT, SIGQUIT}) sigaddset(&as_ever, number);
+    posix_spawnattr_setsigdefault(&attributes, &as_ever);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    EXPECT_EQ(posix_spawn(&pid_, command.front().c_str(), &actions, &attributes, pointers(command).data(),
                           pointers(environment).data()),
               0)
         << command.front();
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
   }
   StartedProgram(const StartedProgram&) = delete;
