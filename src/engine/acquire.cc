@@ -60,9 +60,9 @@ void come_behind(Ledger& ledger, const Ticket& ticket, const Survey& found) {
   const std::string& path = request.paths.front().path;
   std::optional<Ticket> last;
   for (Ticket& other : ledger.transaction().tickets_at({path, false})) {
-    const bool is_there = std::ranges::any_of(other.request.paths,
+    const bool is_there = std::ranges::any_of(other.request->paths,
                                               [&](const WantedPath& wanted) { return wanted.path == path; });
-    if (!is_there || other.upgrade || other.request.mode != Mode::exclusive) continue;
+    if (!is_there || other.upgrade || other.request->mode != Mode::exclusive) continue;
     if (!last || before(rank_of(*last, false), rank_of(other, false))) last = std::move(other);
   }
   ledger.transaction().come_behind(path, last ? std::optional(last->id) : std::nullopt);
@@ -132,7 +132,7 @@ Code failure_code(EndCause cause) {
 // What was recorded when the wait failed; empty if no history is kept.
 std::string recorded_cycle(View& view, const Ticket& ticket) {
   const std::vector<Event> events = view.history(
-      {.path = ticket.request.paths.front().path, .lease_id = ticket.leases.front(), .limit = 1});
+      {.path = ticket.request->paths.front().path, .lease_id = ticket.leases.front(), .limit = 1});
   return events.empty() ? "" : events.front().reason;
 }
 
@@ -142,8 +142,9 @@ Duration waited(const Ticket& ticket) {
 
 // What was waited for, in a sentence.
 std::string wanted(const Ticket& ticket) {
-  const std::size_t more = ticket.request.paths.size() - 1;
-  return in_sentence(ticket.request.paths.front().path) + (more > 0 ? fmt::format(" and {} more", more) : "");
+  const std::size_t more = ticket.request->paths.size() - 1;
+  return in_sentence(ticket.request->paths.front().path) +
+         (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 std::string failure_message(View& view, const Ticket& ticket, const std::vector<Blocked>& blocked) {
@@ -201,11 +202,11 @@ Result<Ticket> own_ticket(Transaction& transaction, const Caller& caller, const 
                             "emptied? Ask again with lease acquire.",
                             in_quotes(id.text)));
   }
-  if (!owns(caller, ticket->request.caller.holder.owner)) {
+  if (!owns(caller, ticket->request->caller.holder.owner)) {
     return fail(Code::not_owner,
                 fmt::format("The request {} is {}'s, not yours. Only its owner can look at it "
                             "or cancel it.",
-                            id.text, describe(ticket->request.caller.holder)));
+                            id.text, describe(ticket->request->caller.holder)));
   }
   return *ticket;
 }
@@ -213,7 +214,7 @@ Result<Ticket> own_ticket(Transaction& transaction, const Caller& caller, const 
 // Does another process of the same owner wait for it now? One that cannot be told apart does if the first is
 // dead.
 bool changes_hands(const Context& context, const Ticket& ticket, const Holder& waiter) {
-  const Holder& first = ticket.request.caller.holder;
+  const Holder& first = ticket.request->caller.holder;
   if (first.owner != waiter.owner || first.process == waiter.process) return false;
   return waiter.process || liveness_of(first.process, context) == Liveness::dead;
 }
@@ -227,8 +228,8 @@ bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket) {
     return true;
   }
   // Its owner is there, if not by the process that began to wait.
-  if (ticket.request.waiter && liveness_of(ticket.request.waiter, ledger.context()) == Liveness::dead) {
-    ticket.request.waiter.reset();
+  if (ticket.request->waiter && liveness_of(ticket.request->waiter, ledger.context()) == Liveness::dead) {
+    ticket.request.own().waiter.reset();
     ledger.prove_life(ticket);
     return false;
   }
@@ -258,7 +259,7 @@ Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket) {
     ticket = *transaction.ticket(id);
     // Others may have come to wait for its owner meanwhile.
     if (!counted && ticket.status == Status::pending) {
-      fail_deadlocked_waits(ledger, ticket.request.caller.holder.owner);
+      fail_deadlocked_waits(ledger, ticket.request->caller.holder.owner);
       settle(ledger);
       ticket = *transaction.ticket(id);
     }
@@ -269,8 +270,8 @@ Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket) {
 
 // Who asks again waits from now on, if it says by which process.
 void take_over(Ledger& ledger, const AcquireRequest& request, Ticket& ticket) {
-  if (!request.waiter || ticket.request.waiter == request.waiter) return;
-  ticket.request.waiter = request.waiter;
+  if (!request.waiter || ticket.request->waiter == request.waiter) return;
+  ticket.request.own().waiter = request.waiter;
   ledger.prove_life(ticket);
 }
 
@@ -384,7 +385,7 @@ std::optional<Granted> granted_meanwhile(View& view, const Context& context, con
                                          const GroupId& id) {
   const std::optional<Ticket> ticket = view.ticket(id);
   if (!ticket || ticket->status != Status::active) return std::nullopt;
-  if (!owns(caller, ticket->request.caller.holder.owner)) return std::nullopt;
+  if (!owns(caller, ticket->request->caller.holder.owner)) return std::nullopt;
   if (!view.notices(caller.holder.owner).empty()) return std::nullopt;
   std::optional<Granted> granted = live_grant(view, context, id, ticket->leases);
   // What awaits its owner is to be written.

@@ -19,7 +19,7 @@ std::vector<Ticket> waits_for_all_of(View& view, const Owner& owner) {
   Filter filter = {.session_id = owner.session_id};
   if (owner.session_id.empty()) filter.agent_id = owner.agent_id;
   std::vector<Ticket> tickets = view.tickets(filter);
-  std::erase_if(tickets, [&](const Ticket& ticket) { return !owns(ticket.request.caller, owner); });
+  std::erase_if(tickets, [&](const Ticket& ticket) { return !owns(ticket.request->caller, owner); });
   return tickets;
 }
 
@@ -27,9 +27,9 @@ std::vector<Ticket> waits_for_all_of(View& view, const Owner& owner) {
 // of the one in front is in the way of the one behind.
 bool is_right_before(const Ticket& ticket, const Ticket& asking) {
   if (ticket.upgrade || !before(rank_of(ticket, false), rank_of(asking, false))) return false;
-  return std::ranges::all_of(ticket.request.paths, [&](const WantedPath& wanted) {
-    return std::ranges::find(asking.request.paths, wanted.scope(), &WantedPath::scope) !=
-           asking.request.paths.end();
+  return std::ranges::all_of(ticket.request->paths, [&](const WantedPath& wanted) {
+    return std::ranges::find(asking.request->paths, wanted.scope(), &WantedPath::scope) !=
+           asking.request->paths.end();
   });
 }
 
@@ -37,15 +37,15 @@ bool is_right_before(const Ticket& ticket, const Ticket& asking) {
 // blockers do not: most of a long queue. Only for one who holds nothing and waits for nothing else, whom
 // nobody in front can wait for.
 std::set<Owner> owners_right_before(View& view, const Ticket& asking) {
-  const Caller& caller = asking.request.caller;
-  if (asking.upgrade || asking.request.mode != Mode::exclusive || caller.whole_session ||
+  const Caller& caller = asking.request->caller;
+  if (asking.upgrade || asking.request->mode != Mode::exclusive || caller.whole_session ||
       view.lease_count(caller.holder.owner) > 0)
     return {};
   std::set<Owner> found;
   std::set<Owner> others;
   for (const Ticket& ticket : view.tickets({})) {
     if (ticket.id == asking.id) continue;
-    const Caller& waiter = ticket.request.caller;
+    const Caller& waiter = ticket.request->caller;
     // It waits for all of its session.
     if (waiter.whole_session || owns(waiter, caller.holder.owner)) return {};
     (is_right_before(ticket, asking) ? found : others).insert(waiter.holder.owner);
@@ -65,7 +65,7 @@ class CycleSearch {
       const Owner& holder = blocked.holder.owner;
       const std::size_t step = way_.size();
       way_.push_back({waiter, blocked.path, holder});
-      if (owns(asking_.request.caller, holder) ||
+      if (owns(asking_.request->caller, holder) ||
           (visited_.insert(holder).second && waits_for_asker(holder))) {
         // One who waits for more than it has of the path holds it, too.
         way_[step].holder_waits = std::ranges::none_of(in_the_way, [&](const Blocked& other) {
@@ -82,7 +82,7 @@ class CycleSearch {
   bool waits_for_asker(const Owner& owner) {
     for (const Ticket& ticket : waits_for_all_of(view_, owner)) {
       if (ticket.id == asking_.id || lapse(ticket, view_.now(), context_) != EndCause::none) continue;
-      if (follow(ticket.request.caller.holder.owner,
+      if (follow(ticket.request->caller.holder.owner,
                  survey(view_, context_, ticket.request, &ticket, &asking_).blocked)) {
         return true;
       }
@@ -116,7 +116,7 @@ bool is_waited_for(View& view, const Caller& caller) {
 std::vector<WaitEdge> find_cycle(View& view, const Context& context, const Ticket& asking,
                                  const Survey& found) {
   CycleSearch search(view, context, asking);
-  const Owner& asker = asking.request.caller.holder.owner;
+  const Owner& asker = asking.request->caller.holder.owner;
   if (search.follow(asker, found.blocked) || search.waits_for_asker(asker)) return search.take_way();
   return {};
 }
@@ -127,7 +127,7 @@ void fail_if_deadlocked(Ledger& ledger, const Ticket& ticket) {
   const Survey found = survey(ledger.transaction(), ledger.context(), ticket.request, &ticket);
   // Its owner's other waits are looked at for themselves: ending this one for them would be in vain.
   CycleSearch search(ledger.transaction(), ledger.context(), ticket);
-  if (!search.follow(ticket.request.caller.holder.owner, found.blocked)) return;
+  if (!search.follow(ticket.request->caller.holder.owner, found.blocked)) return;
   ledger.fail(ticket, EndCause::deadlock, {{}, describe(search.take_way())});
 }
 

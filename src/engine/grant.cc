@@ -83,9 +83,9 @@ std::set<Owner> holders_at(Transaction& transaction, const std::vector<Scope>& s
 // True if the ticket's owner surely holds none of what it waits for. (What it holds it does not queue
 // for.) Several paths may reach beyond where `holders` were looked for.
 bool holds_nothing(const Ticket& ticket, const std::set<Owner>& holders) {
-  if (ticket.request.paths.size() > 1) return false;
+  if (ticket.request->paths.size() > 1) return false;
   return std::ranges::none_of(holders,
-                              [&](const Owner& owner) { return owns(ticket.request.caller, owner); });
+                              [&](const Owner& owner) { return owns(ticket.request->caller, owner); });
 }
 
 bool still_waits(Ledger& ledger, const Ticket& ticket) {
@@ -141,7 +141,7 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
   for (const Lease& lease : given.leases) ids.push_back(lease.id);
   remember_grant(ledger.transaction(), ticket.request, ids);
   ledger.grant(ticket, std::move(ids), given.token);
-  fail_deadlocked_holders(ledger, ticket.request.caller, given.leases);
+  fail_deadlocked_holders(ledger, ticket.request->caller, given.leases);
   return Tried::granted;
 }
 
@@ -149,8 +149,9 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
 // where that lease was.
 void free_demoted(Ledger& ledger, const std::vector<Ticket>& waiters, std::set<GroupId>& seen) {
   for (const Ticket& ticket : waiters) {
-    if (!ticket.upgrade || ticket.request.paths.size() == 1) continue;
-    if (ledger.took_from(ticket.request.caller) && seen.insert(ticket.id).second) ledger.free(ticket.request);
+    if (!ticket.upgrade || ticket.request->paths.size() == 1) continue;
+    if (ledger.took_from(ticket.request->caller) && seen.insert(ticket.id).second)
+      ledger.free(ticket.request);
   }
 }
 
@@ -258,12 +259,12 @@ void settle(Ledger& ledger) {
         ledger.free(ticket.request);
         break;
       }
-      if (tried == Tried::granted) holders.insert(ticket.request.caller.holder.owner);
+      if (tried == Tried::granted) holders.insert(ticket.request->caller.holder.owner);
       ahead.push_back(ticket);
     }
     // One who waits for what it held until now has got behind others, who may wait for it.
     for (const Ticket& ticket : waiters) {
-      if (ledger.took_from(ticket.request.caller) && still_waits(ledger, ticket))
+      if (ledger.took_from(ticket.request->caller) && still_waits(ledger, ticket))
         fail_if_deadlocked(ledger, ticket);
     }
   }

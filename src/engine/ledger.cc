@@ -86,11 +86,11 @@ Lease Ledger::draft(const std::string& workspace, const AcquireRequest& request,
 }
 
 void Ledger::enqueue(Ticket& ticket) {
-  for (const WantedPath& wanted : ticket.request.paths) {
+  for (const WantedPath& wanted : ticket.request->paths) {
     Lease lease = draft(ticket.workspace, ticket.request, wanted, ticket.id);
     lease.status = Status::pending;
     lease.expires_at = ticket.wait_until;
-    write(lease, EventType::queued, std::nullopt, {{}, ticket.request.reason});
+    write(lease, EventType::queued, std::nullopt, {{}, ticket.request->reason});
     ticket.leases.push_back(lease.id);
   }
   transaction_.put(ticket);
@@ -213,8 +213,9 @@ void Ledger::adopt(Ticket& ticket, const Holder& waiter) {
     holder.process = waiter.process;
     holder.host = waiter.host;
   };
-  hand_to(ticket.request.caller.holder);
-  ticket.request.waiter.reset();
+  AcquireRequest& request = ticket.request.own();
+  hand_to(request.caller.holder);
+  request.waiter.reset();
   for (const LeaseId& id : ticket.leases) {
     std::optional<Lease> lease = transaction_.lease(id);
     if (!lease) continue;

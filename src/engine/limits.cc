@@ -47,9 +47,9 @@ bool has_lease(Ledger& ledger, const Caller& caller, const Scope& scope) {
 std::size_t count_brought(Ledger& ledger, const Ticket& ticket) {
   if (!ticket.upgrade) return ticket.leases.size();
   const auto brings = [&](const WantedPath& wanted) {
-    return !has_lease(ledger, ticket.request.caller, wanted.scope());
+    return !has_lease(ledger, ticket.request->caller, wanted.scope());
   };
-  return static_cast<std::size_t>(std::ranges::count_if(ticket.request.paths, brings));
+  return static_cast<std::size_t>(std::ranges::count_if(ticket.request->paths, brings));
 }
 
 std::size_t count_pending_leases(Ledger& ledger, const Owner& owner) {
@@ -79,7 +79,7 @@ Result<void> check_owner_limit(Ledger& ledger, const Owner& owner, std::size_t w
 std::size_t count_waiters(Ledger& ledger, const std::vector<Ticket>& tickets, const std::string& path) {
   const auto counts = [&](const Ticket& ticket) {
     const bool names_it =
-        std::ranges::find(ticket.request.paths, path, &WantedPath::path) != ticket.request.paths.end();
+        std::ranges::find(ticket.request->paths, path, &WantedPath::path) != ticket.request->paths.end();
     return names_it && is_live(ledger, ticket);
   };
   return static_cast<std::size_t>(std::ranges::count_if(tickets, counts));

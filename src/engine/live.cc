@@ -21,7 +21,7 @@ Verdict verdict_on(const Holder& holder, const Context& context) {
 }
 
 const std::optional<Process>& process_of(const Ticket& ticket) {
-  return ticket.request.waiter ? ticket.request.waiter : ticket.request.caller.holder.process;
+  return ticket.request->waiter ? ticket.request->waiter : ticket.request->caller.holder.process;
 }
 
 EndCause lapse(const Lease& lease, Time now, const Context& context) {

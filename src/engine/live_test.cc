@@ -133,7 +133,7 @@ TEST(LiveTicket, IsLiveExactlyAsTheTableSays) {
     Ticket ticket = make_ticket(1, {"/a"});
     ticket.wait_until = row.wait_until;
     ticket.proven_until = row.proven_until;
-    const Judge judge(ticket.request.caller.holder, row.seen);
+    const Judge judge(ticket.request.own().caller.holder, row.seen);
 
     EXPECT_EQ(word(lapse(ticket, kNow, judge.context)), word(row.expected)) << row.name;
   }

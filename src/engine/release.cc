@@ -23,7 +23,7 @@ namespace {
 
 void cancel_waits(Ledger& ledger, const Caller& caller, const Selection& which) {
   for (const Ticket& ticket : ledger.transaction().tickets(filter_of_own(caller, which))) {
-    if (owns(caller, ticket.request.caller.holder.owner)) ledger.fail(ticket, EndCause::cancelled);
+    if (owns(caller, ticket.request->caller.holder.owner)) ledger.fail(ticket, EndCause::cancelled);
   }
 }
 
@@ -76,8 +76,8 @@ Outcome release_one(Ledger& ledger, const ReleaseRequest& request, const Target&
 void let_lines_grow(Ledger& ledger) {
   if (ledger.has_searched()) return;
   for (const Ticket& granted : ledger.granted()) {
-    if (granted.request.mode != Mode::exclusive) continue;
-    for (const WantedPath& wanted : granted.request.paths) {
+    if (granted.request->mode != Mode::exclusive) continue;
+    for (const WantedPath& wanted : granted.request->paths) {
       if (!wanted.subtree) ledger.transaction().let_line_grow(wanted.path);
     }
   }

@@ -106,13 +106,13 @@ class Surveyor {
     std::vector<std::pair<Rank, Blocked>> in_the_way;
     for (const Ticket& ticket : tickets) {
       if (waiting != nullptr && ticket.id == waiting->id) continue;
-      const Caller& waiter = ticket.request.caller;
+      const Caller& waiter = ticket.request->caller;
       const bool is_own = owns(request_.caller, waiter.holder.owner);
       result_.same_owner_waits |= is_own || owns(waiter, request_.caller.holder.owner);
       if (is_own) continue;
       const WantedPath* touching = overlapping_path(ticket, request_.paths[index].scope());
       if (touching == nullptr) continue;
-      const bool conflicts = !compatible(ticket.request.mode, request_.mode);
+      const bool conflicts = !compatible(ticket.request->mode, request_.mode);
       const Rank its_rank = rank_now(view_, context_, ticket);
       if (!before(its_rank, rank)) {
         result_.overtakes |= conflicts;
@@ -131,8 +131,8 @@ class Surveyor {
 
   static const WantedPath* overlapping_path(const Ticket& ticket, const Scope& scope) {
     const auto found = std::ranges::find_if(
-        ticket.request.paths, [&](const WantedPath& wanted) { return overlaps(wanted, scope); });
-    return found == ticket.request.paths.end() ? nullptr : &*found;
+        ticket.request->paths, [&](const WantedPath& wanted) { return overlaps(wanted, scope); });
+    return found == ticket.request->paths.end() ? nullptr : &*found;
   }
 
   bool is_live(const Lease& lease) {
@@ -171,15 +171,15 @@ class Surveyor {
   }
 
   Blocked evidence(std::size_t index, const Ticket& ticket, const WantedPath& touching) const {
-    Holder waiter = ticket.request.caller.holder;
+    Holder waiter = ticket.request->caller.holder;
     waiter.process = process_of(ticket);
     return {.path = request_.paths[index].path,
             .waits = true,
             .holder = waiter,
             .held_path = touching.path,
             .subtree = touching.subtree,
-            .mode = ticket.request.mode,
-            .reason = ticket.request.reason,
+            .mode = ticket.request->mode,
+            .reason = ticket.request->reason,
             .acquired_at = ticket.arrival,
             .last_heartbeat_at = ticket.arrival,
             .expires_at = ticket.wait_until,
@@ -257,11 +257,11 @@ std::size_t shorten(std::vector<Blocked>& blocked) {
 }
 
 bool conflict(const Ticket& a, const Ticket& b) {
-  if (compatible(a.request.mode, b.request.mode)) return false;
-  if (owns(a.request.caller, b.request.caller.holder.owner)) return false;
-  if (owns(b.request.caller, a.request.caller.holder.owner)) return false;
-  return std::ranges::any_of(a.request.paths, [&](const WantedPath& wanted) {
-    return std::ranges::any_of(b.request.paths,
+  if (compatible(a.request->mode, b.request->mode)) return false;
+  if (owns(a.request->caller, b.request->caller.holder.owner)) return false;
+  if (owns(b.request->caller, a.request->caller.holder.owner)) return false;
+  return std::ranges::any_of(a.request->paths, [&](const WantedPath& wanted) {
+    return std::ranges::any_of(b.request->paths,
                                [&](const WantedPath& other) { return overlaps(wanted, other); });
   });
 }

@@ -12,8 +12,8 @@ namespace {
 
 // False: nobody who is in its way can be waiting for it. Most waiters of a long queue are like that.
 bool may_be_waited_for(Ledger& ledger, const Ticket& ticket) {
-  const Caller& caller = ticket.request.caller;
-  const bool one_file = ticket.request.paths.size() == 1 && !ticket.request.paths.front().subtree;
+  const Caller& caller = ticket.request->caller;
+  const bool one_file = ticket.request->paths.size() == 1 && !ticket.request->paths.front().subtree;
   return !one_file || caller.whole_session || ledger.transaction().lease_count(caller.holder.owner) > 0;
 }
 
@@ -37,7 +37,7 @@ Swept record_lapsed(Ledger& ledger, std::vector<Lease> leases, std::vector<Ticke
     } else if (ticket.proven_until <= ledger.now()) {
       // It is seen to live. Without this it would be due again at once, and the sweep would not end.
       ledger.prove_life(ticket);
-      if (may_be_waited_for(ledger, ticket)) seen_again.push_back(ticket.request.caller.holder.owner);
+      if (may_be_waited_for(ledger, ticket)) seen_again.push_back(ticket.request->caller.holder.owner);
     }
   }
   settle(ledger);

@@ -566,7 +566,7 @@ TEST(Sweep, EndsThoughThousandsWaitWithoutASignOfLife) {
       world.store->transact({.workspace = kWorkspace}, [&](Transaction& transaction) -> Result<void> {
         for (int number = 1; number <= 1'100; ++number) {
           Ticket ticket = make_ticket(number, {"/a"}, {"agent-" + std::to_string(number), ""});
-          ticket.request.caller.holder.process = process(1);
+          ticket.request.own().caller.holder.process = process(1);
           ticket.wait_until = world.clock.now() + 1h;
           transaction.put(ticket);
         }

@@ -70,7 +70,7 @@ Result<Board> LeaseManager::board(const Listing& listing) {
     }
     std::vector<Ticket> tickets = scopes.empty() ? view.tickets(filter) : view.tickets_at(scopes);
     std::erase_if(tickets,
-                  [&](const Ticket& ticket) { return !matches(filter, ticket.request.caller.holder); });
+                  [&](const Ticket& ticket) { return !matches(filter, ticket.request->caller.holder); });
     const bool has_waiters = !tickets.empty();
     for (const Ticket& ticket : in_order(view, context, std::move(tickets))) {
       const bool live = lapse(ticket, view.now(), context) == EndCause::none;

@@ -3,6 +3,7 @@
 
 #include "leasehold/calls.h"
 #include "leasehold/lease.h"
+#include "util/copy_on_write.h"
 
 namespace leasehold {
 
@@ -11,8 +12,8 @@ namespace leasehold {
 struct Ticket {
   GroupId id;
   std::string workspace;
-  AcquireRequest request;  // Checked and complete: ttl, max_renewals and wait are set.
-  Token sequence;          // Breaks ties of `order`.
+  CopyOnWrite<AcquireRequest> request;  // Checked and complete: ttl, max_renewals and wait are set.
+  Token sequence;                       // Breaks ties of `order`.
   Time arrival;
   Time order;            // Arrival, less ten seconds for each step of priority. Fixed for ever.
   bool upgrade = false;  // Everything it still needs, its owner holds shared.

@@ -158,7 +158,7 @@ void change_together(Transaction& transaction, int count) {
     transaction.put(lease);
   }
   Ticket ticket = make_ticket(1, {"/c"});
-  ticket.request.priority = count;
+  ticket.request.own().priority = count;
   transaction.put(ticket);
   transaction.append(make_event(make_lease(1, "/a/1")));
 }
@@ -175,9 +175,9 @@ std::vector<int> counts(View& view) {
   return {
       first ? first->renewal_count : -1,
       count_at({"/b", true}),
-      ticket ? ticket->request.priority : -1,
+      ticket ? ticket->request->priority : -1,
       count_at({"/a/1", false}),
-      waiting.empty() ? -1 : waiting[0].request.priority,
+      waiting.empty() ? -1 : waiting[0].request->priority,
   };
 }
 

@@ -289,7 +289,7 @@ TEST_P(StoreContract, AllPartsOfAFilterMustMatch) {
       lease.holder.pr_id = pr_id;
       transaction.put(lease);
       Ticket ticket = make_ticket(number, {"/ticket/" + std::to_string(number)}, owner);
-      ticket.request.caller.holder.pr_id = pr_id;
+      ticket.request.own().caller.holder.pr_id = pr_id;
       transaction.put(ticket);
     };
     put(1, {"ann", "s1"}, "7");

@@ -98,13 +98,13 @@ TEST_P(StoreContract, EveryFieldOfATicketSurvives) {
 TEST_P(StoreContract, EveryFieldOfAPendingTicketSurvivesHoweverItIsFound) {
   for (Ticket ticket : {filled_ticket(), extreme_ticket()}) {
     ticket.status = Status::pending;
-    const Scope scope = ticket.request.paths[0].scope();
+    const Scope scope = ticket.request->paths[0].scope();
     const auto put = [&](Transaction& transaction) { transaction.put(ticket); };
 
     expect_reads(put, scope_named(scope), [&](View& view) {
       EXPECT_EQ(view.tickets_at(scope), std::vector{ticket});
       Filter filter;
-      filter.agent_id = ticket.request.caller.holder.owner.agent_id;
+      filter.agent_id = ticket.request->caller.holder.owner.agent_id;
       EXPECT_EQ(view.tickets(filter), std::vector{ticket});
     });
 
@@ -116,14 +116,38 @@ TEST_P(StoreContract, EveryFieldOfAPendingTicketSurvivesHoweverItIsFound) {
 
 TEST_P(StoreContract, ATicketKeepsWhatItsRequestLeftOpen) {
   Ticket ticket = make_ticket(1, {"/a"});
-  ticket.request.ttl = std::nullopt;
-  ticket.request.max_renewals = std::nullopt;
-  ticket.request.wait = std::nullopt;
-  ticket.request.caller.holder.process = std::nullopt;
+  AcquireRequest& request = ticket.request.own();
+  request.ttl = std::nullopt;
+  request.max_renewals = std::nullopt;
+  request.wait = std::nullopt;
+  request.caller.holder.process = std::nullopt;
 
   commit([&](Transaction& transaction) { transaction.put(ticket); });
 
   look([&](View& view) { EXPECT_EQ(view.ticket(ticket.id), ticket); });
+}
+
+// Copies of a ticket share its request.
+TEST_P(StoreContract, WhatIsChangedAfterwardsDoesNotChangeWhatWasPut) {
+  const Ticket ticket = make_ticket(1, {"/a"});
+  const auto changed = [](Ticket other) {
+    other.request.own().priority = 9;
+    return other;
+  };
+  commit([&](Transaction& transaction) {
+    Ticket own = ticket;
+    transaction.put(own);
+    own = changed(std::move(own));
+    EXPECT_EQ(transaction.ticket(ticket.id), ticket);
+  });
+
+  abort([&](Transaction& transaction) { transaction.put(changed(*transaction.ticket(ticket.id))); });
+
+  look([&](View& view) {
+    EXPECT_NE(changed(*view.ticket(ticket.id)), ticket);
+    EXPECT_EQ(view.ticket(ticket.id), ticket);
+    EXPECT_EQ(view.tickets_at({"/a", false}), std::vector{ticket});
+  });
 }
 
 TEST_P(StoreContract, EveryFieldOfAnAnswerSurvives) {

@@ -17,7 +17,7 @@ Paths sorted(Paths paths) {
 // The first path of each ticket.
 Paths paths(const std::vector<Ticket>& tickets) {
   Paths found;
-  for (const Ticket& ticket : tickets) found.push_back(ticket.request.paths[0].path);
+  for (const Ticket& ticket : tickets) found.push_back(ticket.request->paths[0].path);
   return sorted(found);
 }
 
@@ -41,7 +41,7 @@ void expect_sight(StoreContract& test, const Sight& sight) {
     int number = 0;
     for (const std::string& path : sight.held) {
       Ticket ticket = make_ticket(++number, {path});
-      ticket.request.paths[0].subtree = sight.subtree;
+      ticket.request.own().paths[0].subtree = sight.subtree;
       transaction.put(ticket);
     }
   };
@@ -215,7 +215,7 @@ TEST_P(StoreContract, SeveralLeasesOnOnePathAreAllFound) {
 TEST_P(StoreContract, ATicketIsFoundByEachOfItsPathsAndOnlyOnce) {
   const auto writes = [](Transaction& transaction) {
     Ticket ticket = make_ticket(1, {"/src/a", "/src/b", "/lib", "port:3000"});
-    ticket.request.paths[2].subtree = true;
+    ticket.request.own().paths[2].subtree = true;
     transaction.put(ticket);
     transaction.put(make_ticket(2, {"/doc/a"}));
   };
@@ -235,7 +235,7 @@ TEST_P(StoreContract, ATicketIsFoundByEachOfItsPathsAndOnlyOnce) {
 TEST_P(StoreContract, ATicketThatAsksForAFileAndItsDirectoryIsFoundOnce) {
   const auto writes = [](Transaction& transaction) {
     Ticket ticket = make_ticket(1, {"/src", "/src/a", "/src"});
-    ticket.request.paths[0].subtree = true;
+    ticket.request.own().paths[0].subtree = true;
     transaction.put(ticket);
   };
 

@@ -86,7 +86,7 @@ class BuggyService final : private BuggyParts, public Service {
     request.caller = caller;
     request.wait.reset();
     request.idempotency_key.clear();
-    for (const WantedPath& wanted : ticket->request.paths) {
+    for (const WantedPath& wanted : ticket->request->paths) {
       request.paths = {wanted};
       (void)Service::acquire(request);
     }

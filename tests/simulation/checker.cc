@@ -35,8 +35,8 @@ void Checker::begin(const Call& call) {
   for (const Ticket& ticket : now_.tickets) {
     calls_.back().waiting.insert(ticket.id);
     const bool waits_on =
-        ticket.request.caller.holder.owner == call.caller.holder.owner && ticket.wait_until > rules_.now();
-    if (waits_on && !key.empty() && ticket.request.idempotency_key == key)
+        ticket.request->caller.holder.owner == call.caller.holder.owner && ticket.wait_until > rules_.now();
+    if (waits_on && !key.empty() && ticket.request->idempotency_key == key)
       calls_.back().asks_again_of = ticket;
   }
   rules_.set_asking(call.caller.holder.process);
@@ -220,8 +220,8 @@ void Checker::check_queue(const Snapshot& after) {
   for (const Ticket& ticket : after.tickets) {
     if (rules_.is_live(ticket) && rules_.could_go(after, ticket)) {
       fail("I12", fmt::format("{} still waits for {} with nothing in the way",
-                              ticket.request.caller.holder.owner.agent_id,
-                              text(ticket.request.paths.front().scope())));
+                              ticket.request->caller.holder.owner.agent_id,
+                              text(ticket.request->paths.front().scope())));
     }
   }
   if (!sees_steadily_) return;
@@ -244,11 +244,11 @@ std::size_t Checker::count_leases(const Owner& owner, const Snapshot& snapshot, 
   }
   std::size_t count = scopes.size();
   for (const Ticket& ticket : snapshot.tickets) {
-    const Caller& waiter = ticket.request.caller;
+    const Caller& waiter = ticket.request->caller;
     const Ticket* same = other.find(ticket.id);
     if (waiter.holder.owner != owner) continue;
     if (!rules_.is_live(ticket) && (same == nullptr || !rules_.is_live(*same))) continue;
-    for (const WantedPath& wanted : ticket.request.paths) {
+    for (const WantedPath& wanted : ticket.request->paths) {
       const bool has_it = std::ranges::any_of(snapshot.leases, [&](const Lease& lease) {
         return is_mine(waiter, lease.holder.owner) && lease.scope() == wanted.scope() &&
                rules_.is_live(lease);
@@ -262,7 +262,7 @@ std::size_t Checker::count_leases(const Owner& owner, const Snapshot& snapshot, 
 void Checker::check_limit(const Snapshot& after) {
   std::set<Owner> owners;
   for (const Lease& lease : after.leases) owners.insert(lease.holder.owner);
-  for (const Ticket& ticket : after.tickets) owners.insert(ticket.request.caller.holder.owner);
+  for (const Ticket& ticket : after.tickets) owners.insert(ticket.request->caller.holder.owner);
   for (const Owner& owner : owners) {
     const std::size_t count = count_leases(owner, after, now_);
     if (count <= rules_.policy().leases_per_owner_max || count <= count_leases(owner, now_, after)) continue;
@@ -293,7 +293,7 @@ void Checker::data_lost() {
 
 void Checker::check_finished() {
   for (const Ticket& ticket : now_.tickets) {
-    fail("I11", fmt::format("{} still waits at the end", ticket.request.caller.holder.owner.agent_id));
+    fail("I11", fmt::format("{} still waits at the end", ticket.request->caller.holder.owner.agent_id));
   }
   for (const Lease& lease : now_.leases) fail("I7", describe(lease) + " is still held at the end");
 }

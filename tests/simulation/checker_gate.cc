@@ -93,7 +93,7 @@ void Checker::check_gone(const Contention& contention, const Snapshot& after) {
   });
   // By a ticket of its own, in the same commit.
   const bool waited = std::ranges::any_of(now_.tickets, [&](const Ticket& ticket) {
-    return is_mine(contention.wanted.caller, ticket.request.caller.holder.owner) &&
+    return is_mine(contention.wanted.caller, ticket.request->caller.holder.owner) &&
            after.find(ticket.id) == nullptr;
   });
   const bool by_gate = is_asked_for(contention, Call::Kind::gate) && !had_it && !waited;
@@ -106,7 +106,7 @@ bool Checker::is_contended(const Caller& caller, const Scope& scope) const {
     return !is_mine(caller, lease.holder.owner) && overlap(scope, lease.scope()) && rules_.is_live(lease);
   };
   const auto waits_for_it = [&](const Ticket& ticket) {
-    return std::ranges::any_of(ticket.request.paths,
+    return std::ranges::any_of(ticket.request->paths,
                                [&](const WantedPath& wanted) { return overlap(scope, wanted.scope()); });
   };
   const auto is_kept_from_it = [&](const Contention& contention) {

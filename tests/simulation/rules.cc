@@ -112,7 +112,7 @@ EndCause Rules::over(const Lease& lease) const {
 EndCause Rules::over(const Ticket& ticket) const {
   const Time now = clock_.now();
   if (ticket.wait_until <= now) return EndCause::timed_out;
-  switch (state_of(ticket.request.caller.holder)) {
+  switch (state_of(ticket.request->caller.holder)) {
     case Liveness::alive:
       return EndCause::none;
     case Liveness::dead:
@@ -140,7 +140,7 @@ Contender Rules::contender(const AcquireRequest& request, const Snapshot& snapsh
 // Without the shared lease there is nothing left to upgrade.
 Contender Rules::contender(const Ticket& ticket, const Snapshot& snapshot, Counting counting) const {
   const bool upgrade = ticket.upgrade && is_upgrade(ticket.request, snapshot, counting);
-  return {&ticket.request, upgrade, ticket.order, ticket.sequence, ticket.id};
+  return {&*ticket.request, upgrade, ticket.order, ticket.sequence, ticket.id};
 }
 
 // All it still needs, it holds already, but shared.
@@ -175,11 +175,11 @@ std::vector<Owner> Rules::obstacles(const Snapshot& snapshot, const Contender& w
       if (counting == Counting::recorded || is_live(lease)) found.push_back(lease.holder.owner);
     }
     for (const Ticket& ticket : snapshot.tickets) {
-      const Owner& owner = ticket.request.caller.holder.owner;
+      const Owner& owner = ticket.request->caller.holder.owner;
       if (ticket.id == who.ticket || is_mine(request.caller, owner)) continue;
-      if (!clash(ticket.request.mode, request.mode)) continue;
+      if (!clash(ticket.request->mode, request.mode)) continue;
       if (!goes_before(contender(ticket, ranks, ranked_by), who)) continue;
-      const bool touches = std::ranges::any_of(ticket.request.paths, [&](const WantedPath& other) {
+      const bool touches = std::ranges::any_of(ticket.request->paths, [&](const WantedPath& other) {
         return overlap(other.scope(), wanted.scope());
       });
       if (touches && (counting == Counting::recorded || is_live(ticket))) found.push_back(owner);
@@ -221,7 +221,7 @@ Rules::Edges Rules::edges(const Snapshot& snapshot, Sureness sureness, bool by_s
   Edges waits_for;
   for (const Ticket& ticket : snapshot.tickets) {
     if (!is_live(ticket)) continue;
-    std::set<Owner>& edges = waits_for[party(ticket.request.caller.holder.owner)];
+    std::set<Owner>& edges = waits_for[party(ticket.request->caller.holder.owner)];
     for (const Owner& owner : obstacles(snapshot, ticket, sureness)) edges.insert(party(owner));
   }
   return waits_for;
@@ -241,7 +241,7 @@ bool Rules::would_close_cycle(Snapshot snapshot, const Contender& asking) const 
                               .proven_until = kForever});
   if (!cycle_in(edges(snapshot, Sureness::possible, false)).empty()) return true;
   const bool acts_for_session = std::ranges::any_of(
-      snapshot.tickets, [](const Ticket& ticket) { return ticket.request.caller.whole_session; });
+      snapshot.tickets, [](const Ticket& ticket) { return ticket.request->caller.whole_session; });
   return acts_for_session && !cycle_in(edges(snapshot, Sureness::possible, true)).empty();
 }
 

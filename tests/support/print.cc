@@ -178,7 +178,7 @@ FieldTexts fields(const Ticket& ticket) {
   Fields(texts)
       .add("id", id)
       .add("workspace", workspace)
-      .add("request", request)
+      .add("request", *request)
       .add("sequence", sequence)
       .add("arrival", arrival)
       .add("order", order)

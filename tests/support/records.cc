@@ -82,15 +82,17 @@ Ticket make_ticket(int number, const std::vector<std::string>& paths, const Owne
   Ticket ticket;
   ticket.id = group_id(number);
   ticket.workspace = kWorkspace;
-  ticket.request.caller.holder.owner = owner;
+  AcquireRequest request;
+  request.caller.holder.owner = owner;
   for (const std::string& path : paths) {
     WantedPath wanted;
     wanted.path = path;
-    ticket.request.paths.push_back(wanted);
+    request.paths.push_back(wanted);
   }
-  ticket.request.ttl = 5min;
-  ticket.request.max_renewals = -1;
-  ticket.request.wait = 1min;
+  request.ttl = 5min;
+  request.max_renewals = -1;
+  request.wait = 1min;
+  ticket.request = std::move(request);
   ticket.sequence = {static_cast<std::uint64_t>(kWall.time_since_epoch().count() + number)};
   ticket.arrival = kNow;
   ticket.order = kNow;
@@ -208,18 +210,18 @@ Ticket filled_ticket() {
                           .rule = "rule 2"};
   return {.id = group_id(201),
           .workspace = kWorkspace,
-          .request = {.caller = {.holder = filled_holder(), .whole_session = true},
-                      .paths = {first, second},
-                      .mode = Mode::shared,
-                      .ttl = 1ms,
-                      .max_renewals = 2,
-                      .wait = 3ms,
-                      .priority = 4,
-                      .attended = true,
-                      .reason = "reason",
-                      .room = "room",
-                      .trace = "trace",
-                      .idempotency_key = "key"},
+          .request = AcquireRequest{.caller = {.holder = filled_holder(), .whole_session = true},
+                                    .paths = {first, second},
+                                    .mode = Mode::shared,
+                                    .ttl = 1ms,
+                                    .max_renewals = 2,
+                                    .wait = 3ms,
+                                    .priority = 4,
+                                    .attended = true,
+                                    .reason = "reason",
+                                    .room = "room",
+                                    .trace = "trace",
+                                    .idempotency_key = "key"},
           .sequence = {202},
           .arrival = kNow + 5ns,
           .order = kNow + 6ns,
@@ -358,18 +360,18 @@ Ticket extreme_ticket() {
   const WantedPath root{.path = "/", .subtree = true, .requested = false, .paired_with = {}, .rule = ""};
   return {.id = group_id(0x7fffffff),
           .workspace = kWorkspace,
-          .request = {.caller = {.holder = extreme_holder(), .whole_session = false},
-                      .paths = {longest, root},
-                      .mode = Mode::exclusive,
-                      .ttl = kCentury,
-                      .max_renewals = 0,
-                      .wait = 0ms,
-                      .priority = -10,
-                      .attended = false,
-                      .reason = awkward_text(),
-                      .room = awkward_text(),
-                      .trace = awkward_text(),
-                      .idempotency_key = awkward_text()},
+          .request = AcquireRequest{.caller = {.holder = extreme_holder(), .whole_session = false},
+                                    .paths = {longest, root},
+                                    .mode = Mode::exclusive,
+                                    .ttl = kCentury,
+                                    .max_renewals = 0,
+                                    .wait = 0ms,
+                                    .priority = -10,
+                                    .attended = false,
+                                    .reason = awkward_text(),
+                                    .room = awkward_text(),
+                                    .trace = awkward_text(),
+                                    .idempotency_key = awkward_text()},
           .sequence = {kMaxToken},
           .arrival = Time{},
           .order = Time{-100s},

@@ -77,13 +77,13 @@ void EtcdTransaction::write_others(Changes& changes) {
 // What the one who waited under this ticket would look for.
 Ring EtcdTransaction::ring_of(const GroupId& ticket) {
   Ring ring = {.ticket = tables_.ticket(ticket)};
-  if (!ring.ticket || ring.ticket->request.paths.empty()) return {};
-  const Owner& owner = ring.ticket->request.caller.holder.owner;
-  const std::string& path = ring.ticket->request.paths.front().path;
+  if (!ring.ticket || ring.ticket->request->paths.empty()) return {};
+  const Owner& owner = ring.ticket->request->caller.holder.owner;
+  const std::string& path = ring.ticket->request->paths.front().path;
   const std::vector<const Ticket*> waiting = tables_.find_tickets_at({path, false});
   const auto first = std::ranges::min_element(waiting, {}, &Ticket::order);
   if (first != waiting.end()) {
-    ring.next = {ring.ticket->workspace, path, Keys::owner_text((*first)->request.caller.holder.owner),
+    ring.next = {ring.ticket->workspace, path, Keys::owner_text((*first)->request->caller.holder.owner),
                  (*first)->leases};
   }
   for (const LeaseId& id : ring.ticket->leases) {
@@ -112,13 +112,13 @@ std::map<std::string, EtcdTransaction::Line> EtcdTransaction::lines() {
   std::map<std::string, Line> lines;
   for (const auto& [id, known] : known_tickets_) {
     if (!is_pending(known.stored)) continue;
-    for (const WantedPath& wanted : known.stored->request.paths) lines[wanted.path].is_waited_in = true;
+    for (const WantedPath& wanted : known.stored->request->paths) lines[wanted.path].is_waited_in = true;
   }
   for (const GroupId& id : changed_tickets_) {
     const std::optional<Ticket>& before = known_tickets_[id.text].stored;
     const std::optional<Ticket> after = tables_.ticket(id);
     if (!before && !after) continue;
-    for (const WantedPath& wanted : (after ? after : before)->request.paths) {
+    for (const WantedPath& wanted : (after ? after : before)->request->paths) {
       Line& line = lines[wanted.path];
       const auto wait = waits_at_.find(keys_.ticket_at(wanted.path, id));
       if (wait != waits_at_.end()) line.changed.insert(*wait);

@@ -243,13 +243,13 @@ void EtcdTransaction::want_waiters(Round& round) {
   std::ranges::sort(waiting, {}, [](const Ticket* ticket) { return ticket->order; });
   // Behind one who writes nobody goes.
   const auto writer = std::ranges::find_if(
-      waiting, [](const Ticket* ticket) { return ticket->request.mode == Mode::exclusive; });
+      waiting, [](const Ticket* ticket) { return ticket->request->mode == Mode::exclusive; });
   if (writer != waiting.end()) waiting.erase(writer + 1, waiting.end());
   waiting.resize(std::min(waiting.size(), kGuessedWaiters));
   for (const Ticket* ticket : waiting) {
     for (const LeaseId& id : ticket->leases) want_lease(round, id);
-    for (const WantedPath& wanted : ticket->request.paths) want_scope(round, wanted.scope());
-    want_owner(round, keys_.of(ticket->request.caller.holder.owner));
+    for (const WantedPath& wanted : ticket->request->paths) want_scope(round, wanted.scope());
+    want_owner(round, keys_.of(ticket->request->caller.holder.owner));
   }
 }
 
@@ -280,7 +280,7 @@ bool EtcdTransaction::was_told() {
   revision_ = ring->revision;
   set_clock(WallTime());
   loaded_.insert(keys_.ticket(ring->ticket->id));
-  loaded_.insert(keys_.of(ring->ticket->request.caller.holder.owner));
+  loaded_.insert(keys_.of(ring->ticket->request->caller.holder.owner));
   learn_ticket(*ring->ticket, ring->revision);
   for (const Lease& lease : ring->leases) {
     loaded_.insert(keys_.id(lease.id));

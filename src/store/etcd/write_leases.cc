@@ -128,9 +128,9 @@ void EtcdTransaction::write_ticket(Changes& changes, const GroupId& id) {
 
   std::set<std::string> left;
   if (is_pending(before)) {
-    for (const WantedPath& wanted : before->request.paths) left.insert(wanted.path);
-    const Owner& owner = before->request.caller.holder.owner;
-    if (!is_pending(after) || after->request.caller.holder.owner != owner) {
+    for (const WantedPath& wanted : before->request->paths) left.insert(wanted.path);
+    const Owner& owner = before->request->caller.holder.owner;
+    if (!is_pending(after) || after->request->caller.holder.owner != owner) {
       changes.erase(keys_.wait_of(owner, id));
       changes.guard(keys_.of(owner));
     }
@@ -138,12 +138,12 @@ void EtcdTransaction::write_ticket(Changes& changes, const GroupId& id) {
   if (is_pending(after)) {
     // Most wait for one path; then whoever looks there needs not look further. Where there are several, each
     // of its places is written too, so that who looked there is told of the change.
-    const bool is_simple = after->request.paths.size() == 1;
-    for (const WantedPath& wanted : after->request.paths) {
+    const bool is_simple = after->request->paths.size() == 1;
+    for (const WantedPath& wanted : after->request->paths) {
       left.erase(wanted.path);
       changes.put(keys_.ticket_at(wanted.path, id), is_simple ? text : std::string());
     }
-    changes.put(keys_.wait_of(after->request.caller.holder.owner, id), {});
+    changes.put(keys_.wait_of(after->request->caller.holder.owner, id), {});
   }
   for (const std::string& path : left) {
     changes.erase(keys_.ticket_at(path, id));

@@ -62,7 +62,7 @@ void Tables::index_held(const StoredLease& stored, bool insert) {
 void Tables::index(const Ticket& ticket, bool insert) {
   if (ticket.status != Status::pending) return;
   update(pending_by_deadline_, {earliest_deadline(ticket), ticket.id}, insert);
-  for (const WantedPath& wanted : ticket.request.paths)
+  for (const WantedPath& wanted : ticket.request->paths)
     update(pending_by_path_, wanted.path, ticket.id, insert);
 }
 
@@ -236,7 +236,7 @@ std::vector<const Ticket*> Tables::find_tickets_at(const Scope& scope) const {
   for (const GroupId* id : candidates(pending_by_path_, scope)) {
     const Ticket& ticket = tickets_.at(*id);
     const auto touches = [&](const WantedPath& wanted) { return overlaps(wanted, scope); };
-    if (std::ranges::any_of(ticket.request.paths, touches)) found.push_back(&ticket);
+    if (std::ranges::any_of(ticket.request->paths, touches)) found.push_back(&ticket);
   }
   return found;
 }
@@ -304,7 +304,7 @@ std::vector<Ticket> Tables::tickets(const Filter& filter) const {
   std::vector<Ticket> found;
   for (const auto& [deadline, id] : pending_by_deadline_) {
     const Ticket& ticket = tickets_.at(id);
-    if (matches(filter, ticket.request.caller.holder)) found.push_back(ticket);
+    if (matches(filter, ticket.request->caller.holder)) found.push_back(ticket);
   }
   return found;
 }

@@ -52,7 +52,7 @@ void RedisTransaction::want_for_write(Round& round) {
     const Known<Ticket>& known = known_tickets_[id.text];
     if (known.stored && !known.is_protected) want_ticket(round, id);
     if (!is_pending(known.stored)) continue;
-    for (const WantedPath& wanted : known.stored->request.paths) want_path(round, wanted.path);
+    for (const WantedPath& wanted : known.stored->request->paths) want_path(round, wanted.path);
   }
 }
 
@@ -68,7 +68,7 @@ void RedisTransaction::respect_intent() const {
   for (const GroupId& id : changed_tickets_) {
     const auto ticket = tables_.ticket(id);
     if (!ticket) continue;
-    for (const WantedPath& path : ticket->request.paths) {
+    for (const WantedPath& path : ticket->request->paths) {
       if (is_below(path.path)) throw Conflict{.held_back = true};
     }
   }

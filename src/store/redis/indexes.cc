@@ -38,8 +38,8 @@ void add_ticket(Indexes& to, const Keys& keys, const Ticket& ticket) {
     return;
   }
   to[keys.tickets()][ticket.id.text] = active_score(earliest_deadline(ticket));
-  to[keys.waits(ticket.request.caller.holder.owner)][ticket.id.text];
-  for (const WantedPath& wanted : ticket.request.paths) {
+  to[keys.waits(ticket.request->caller.holder.owner)][ticket.id.text];
+  for (const WantedPath& wanted : ticket.request->paths) {
     to[keys.queue(wanted.path)][ticket.id.text] = active_score(ticket.order);
     to[keys.waiting()][wanted.path] = "0";
   }
@@ -79,8 +79,8 @@ std::string drop_name(std::string_view owner_text, std::string_view path) {
 }
 
 const WantedPath* directory_of(const Ticket& ticket) {
-  const auto found = std::ranges::find(ticket.request.paths, true, &WantedPath::subtree);
-  return found == ticket.request.paths.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(ticket.request->paths, true, &WantedPath::subtree);
+  return found == ticket.request->paths.end() ? nullptr : &*found;
 }
 
 std::string active_score(Time deadline) {

@@ -173,8 +173,8 @@ void RedisTransaction::want_paths_of_leases(Round& round) {
 void RedisTransaction::want_paths_of_tickets(Round& round) {
   if (!writes_) return;
   for (const auto& [id, known] : known_tickets_) {
-    if (!is_pending(known.stored) || known.stored->request.paths.size() < 2) continue;
-    for (const WantedPath& wanted : known.stored->request.paths) want_scope(round, wanted.scope());
+    if (!is_pending(known.stored) || known.stored->request->paths.size() < 2) continue;
+    for (const WantedPath& wanted : known.stored->request->paths) want_scope(round, wanted.scope());
   }
 }
 

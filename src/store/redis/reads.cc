@@ -249,7 +249,7 @@ Due RedisTransaction::due(Time moment, std::size_t limit) {
   for (const Ticket& ticket : found.tickets) {
     want_ticket(round, ticket.id);
     for (const LeaseId& id : ticket.leases) want_lease(round, id);
-    for (const WantedPath& wanted : ticket.request.paths) want_scope(round, {wanted.path});
+    for (const WantedPath& wanted : ticket.request->paths) want_scope(round, {wanted.path});
   }
   load(round);
   return found;

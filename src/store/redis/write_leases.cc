@@ -170,24 +170,24 @@ void RedisTransaction::write_ticket(Commands& commands, const GroupId& id) {
   const std::string place = "ticket:" + id.text;
   std::set<std::string> left;
   if (is_pending(known.stored)) {
-    for (const WantedPath& wanted : known.stored->request.paths) left.insert(wanted.path);
+    for (const WantedPath& wanted : known.stored->request->paths) left.insert(wanted.path);
     if (!is_pending(after) && directory_of(*known.stored) != nullptr)
       commands.gather("HDEL", commands.blind(keys_.dirs(), "hash"), {place});
-    const Owner& owner = known.stored->request.caller.holder.owner;
-    if (!is_pending(after) || keys_.waits(after->request.caller.holder.owner) != keys_.waits(owner))
+    const Owner& owner = known.stored->request->caller.holder.owner;
+    if (!is_pending(after) || keys_.waits(after->request->caller.holder.owner) != keys_.waits(owner))
       commands.add({"SREM", commands.blind(keys_.waits(owner), "set"), id.text});
   }
   if (is_pending(after)) {
     if (const WantedPath* wanted = directory_of(*after))
       commands.gather("HSET", commands.blind(keys_.dirs(), "hash"), {place, wanted->path});
     const std::string stamp = active_score(after->order);
-    for (const WantedPath& wanted : after->request.paths) {
+    for (const WantedPath& wanted : after->request->paths) {
       left.erase(wanted.path);
       // Also when it stands there already: whoever read this queue is told that a ticket in it changed.
       commands.add({"HSET", commands.blind(keys_.queue(wanted.path), "hash"), id.text, stamp});
       commands.add({"ZADD", commands.blind(keys_.waiting(), "zset"), "0", wanted.path});
     }
-    commands.add({"SADD", commands.blind(keys_.waits(after->request.caller.holder.owner), "set"), id.text});
+    commands.add({"SADD", commands.blind(keys_.waits(after->request->caller.holder.owner), "set"), id.text});
   }
   for (const std::string& path : left) {
     commands.add({"HDEL", keys_.queue(path), id.text});
@@ -200,8 +200,8 @@ void RedisTransaction::write_queue_index(Commands& commands, const std::string& 
   must_be_whole(keys_.queue(path));
   const bool names_it =
       std::ranges::any_of(tables_.find_tickets_at({path, false}), [&](const Ticket* ticket) {
-        return std::ranges::find(ticket->request.paths, path, &WantedPath::path) !=
-               ticket->request.paths.end();
+        return std::ranges::find(ticket->request->paths, path, &WantedPath::path) !=
+               ticket->request->paths.end();
       });
   if (!names_it) commands.add({"ZREM", commands.blind(keys_.waiting(), "zset"), path});
 }

@@ -86,12 +86,12 @@ AcquireRequest parse_request(std::string_view text) {
 // Whoever gives back, or comes, reads all who wait in line, and again the next time.
 constexpr std::size_t kRequestsMax = 1'024;
 constexpr std::size_t kRequestBytesMax = 4'096;
-thread_local std::unordered_map<std::string, AcquireRequest> known_requests;
+thread_local std::unordered_map<std::string, CopyOnWrite<AcquireRequest>> known_requests;
 
-AcquireRequest request(std::string_view text) {
+CopyOnWrite<AcquireRequest> request(std::string_view text) {
   const std::string key(text);
   if (const auto found = known_requests.find(key); found != known_requests.end()) return found->second;
-  AcquireRequest parsed = parse_request(text);
+  CopyOnWrite<AcquireRequest> parsed = parse_request(text);
   note_request(key, parsed);
   return parsed;
 }
@@ -140,7 +140,7 @@ Lease read_lease(Query& row, const std::string& workspace) {
   return lease;
 }
 
-void note_request(const std::string& text, const AcquireRequest& request) {
+void note_request(const std::string& text, const CopyOnWrite<AcquireRequest>& request) {
   if (text.size() > kRequestBytesMax) return;
   if (known_requests.size() == kRequestsMax) known_requests.clear();
   known_requests.emplace(text, request);

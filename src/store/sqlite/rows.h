@@ -33,7 +33,7 @@ namespace leasehold::sqlite {
 Lease read_lease(Query& row, const std::string& workspace);
 Ticket read_ticket(Query& row, const std::string& workspace);
 // This thread need not parse it then.
-void note_request(const std::string& text, const AcquireRequest& request);
+void note_request(const std::string& text, const CopyOnWrite<AcquireRequest>& request);
 Event read_event(Query& row);
 Notice read_notice(Query& row);
 Answer read_answer(Query& row);

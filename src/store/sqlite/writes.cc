@@ -183,7 +183,7 @@ void SqliteTransaction::put(const Ticket& ticket) {
     const std::optional<Ticket> before = this->ticket(ticket.id);
     if (!before) throw_corrupt("the id of another workspace's ticket");
     update(*before, ticket);
-    if (before->status != ticket.status || before->request.paths != ticket.request.paths) {
+    if (before->status != ticket.status || before->request->paths != ticket.request->paths) {
       remove_paths(*before);
       add_paths(ticket);
     }
@@ -219,7 +219,7 @@ void SqliteTransaction::update(const Ticket& before, const Ticket& ticket) {
 }
 
 void SqliteTransaction::write(const Ticket& ticket, std::string_view request, const char* sql) {
-  const Holder& holder = ticket.request.caller.holder;
+  const Holder& holder = ticket.request->caller.holder;
   const std::string leases = to_column(ticket.leases);
   connection_.query(sql)
       .bind_all(ticket.id.text, alias_, holder.owner.agent_id, holder.owner.session_id, holder.pr_id, request,
@@ -234,7 +234,7 @@ void SqliteTransaction::write(const Ticket& ticket, std::string_view request, co
 void SqliteTransaction::add_paths(const Ticket& ticket) {
   if (ticket.status != Status::pending) return;
   has_waiters_ = true;
-  for (const WantedPath& wanted : ticket.request.paths) {
+  for (const WantedPath& wanted : ticket.request->paths) {
     connection_
         .query(
             "INSERT INTO ticket_paths (workspace, file_path, subtree, ticket_id) VALUES (?, ?, ?, ?)"
@@ -245,7 +245,7 @@ void SqliteTransaction::add_paths(const Ticket& ticket) {
 }
 
 void SqliteTransaction::remove_paths(const Ticket& ticket) {
-  for (const WantedPath& wanted : ticket.request.paths) {
+  for (const WantedPath& wanted : ticket.request->paths) {
     connection_.query("DELETE FROM ticket_paths WHERE workspace = ? AND file_path = ? AND ticket_id = ?")
         .bind_all(alias_, wanted.path, ticket.id.text)
         .run();
