@@ -140,10 +140,10 @@ class Transaction : public View {
   // Wakes whoever listens to this ticket, after the commit and only then.
   virtual void ring(const GroupId& ticket) = 0;
 
-  // Forgets up to `limit` records nobody needs any more: leases and tickets that ended before
-  // `ended_before` (by updated_at and ended_at), notices and contentions past their drop_at, answers past
-  // theirs whose leases are all forgotten, history from before `history_before`. Returns how many. (Rate
-  // windows and paths of sessions that are over take no place for long; they do not count.)
+  // Forgets up to `limit` records nobody needs any more (one more, if two are kept as one): leases and
+  // tickets that ended before `ended_before` (by updated_at and ended_at), notices and contentions past
+  // their drop_at, answers past theirs whose leases are all forgotten, history from before `history_before`.
+  // Returns how many: fewer are all there were. (Rate windows and paths of sessions do not count.)
   virtual std::size_t forget(Time ended_before, WallTime history_before, std::size_t limit) = 0;
 };
 

@@ -187,6 +187,29 @@ TEST_P(StoreContract, NoMoreIsForgottenAtOnceThanTheLimit) {
   EXPECT_EQ(forget(7), 0u);
 }
 
+TEST_P(StoreContract, WhoForgetsLessThanTheLimitHasForgottenAll) {
+  constexpr std::size_t kLimit = 4;
+  for (int number = 1; number <= 3; ++number) {
+    commit([&](Transaction& transaction) {
+      for (int i = 0; i < 3; ++i) {
+        Event event = make_event(make_lease(number, "/a"));
+        event.wall = kWall - 1s;
+        transaction.append(event);
+      }
+    });
+  }
+
+  std::size_t total = 0;
+  std::size_t forgotten = kLimit;
+  while (forgotten >= kLimit) {
+    commit([&](Transaction& transaction) { forgotten = transaction.forget(kNoRecord, kWall, kLimit); });
+    total += forgotten;
+  }
+
+  EXPECT_EQ(total, 9U);
+  look([](View& view) { EXPECT_TRUE(view.history({}).empty()); });
+}
+
 TEST_P(StoreContract, WhatIsForgottenIsFoundByNobody) {
   commit([&](Transaction& transaction) {
     transaction.put(ended(make_lease(1, "/a"), Status::released, kNow - 1s));

@@ -161,6 +161,28 @@ TEST_P(StoreContract, AReaderGoesOnAfterTheLastEventItSaw) {
   });
 }
 
+TEST_P(StoreContract, AReaderGoesOnInTheMiddleOfACommit) {
+  constexpr std::size_t kMany = 20;
+  constexpr std::size_t kPage = 3;
+  commit([&](Transaction& transaction) {
+    for (std::size_t i = 0; i < kMany; ++i)
+      transaction.append(make_event(make_lease(static_cast<int>(i), "/a")));
+  });
+
+  look([&](View& view) {
+    const std::vector<Event> events = view.history({});
+    ASSERT_EQ(events.size(), kMany);
+    for (std::size_t i = 0; i < kMany; ++i) {
+      EXPECT_EQ(events[i].lease_id, lease_id(static_cast<int>(i)));
+      const auto next = events.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      const auto page_end = next + static_cast<std::ptrdiff_t>(std::min(kPage, kMany - i - 1));
+      EXPECT_EQ(view.history({.after = events[i].sequence}), std::vector(next, events.end()));
+      EXPECT_EQ(view.history({.after = events[i].sequence, .limit = kPage, .oldest = true}),
+                std::vector(next, page_end));
+    }
+  });
+}
+
 TEST_P(StoreContract, HistoryKeepsItsOrderWhenTheWallStepsBack) {
   const auto append = [&](const char* reason) {
     commit([&](Transaction& transaction) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "store/etcd/history.h"
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
 #include "store/token.h"
@@ -30,7 +31,7 @@ std::string_view what_is_missing(std::string_view name, const std::string& value
   if (begins("rate/") && !rate_window_from_json(value)) return "count";
   if (begins("session/") && kind == 'p' && !session_path_from_json(value)) return "path";
   if (begins("config") && kind == 's' && !record_from_json<Setting>(value)) return "setting";
-  if (begins("history/") && !record_from_json<Event>(value)) return "event";
+  if (begins("history/") && !events_from(value)) return "event";
   return {};
 }
 

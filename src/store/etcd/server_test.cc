@@ -201,6 +201,7 @@ TEST(EtcdServer, HistoryKeepsTheNewestTenThousand) {
           for (int j = 0; j < kEvents; ++j) {
             Event event = make_event(make_lease(1, "/a"));
             event.reason = std::to_string(i * kEvents + j);
+            event.wall += std::chrono::microseconds(j);  // None shares its key with another.
             transaction.append(event);
           }
           return {};

@@ -216,6 +216,7 @@ class EtcdTransaction final
   int tokens_drawn_ = 0;
   std::uint64_t bucket_ = 0;  // Of history, that is being filled.
   std::int64_t era_revision_ = 0;
+  std::int64_t history_keys_ = 0;  // That the commit writes.
 
   Basis basis_;
   std::vector<std::pair<KeyRange, pb::RangeResponse>> read_;  // By one who writes.
