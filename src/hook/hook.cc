@@ -1,31 +1,17 @@
 #include "hook/hook.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <set>
-#include <tuple>
 
-#include "client/named_leases.h"
-#include "hook/aftermath.h"
-#include "hook/asked_paths.h"
-#include "hook/news.h"
-#include "hook/noted_session.h"
 #include "hook/reason.h"
-#include "hook/resumed.h"
-#include "hook/session_keeper.h"
-#include "hook/stale.h"
 #include "open/open_found.h"
-#include "shell/disk_folder.h"
 #include "shell/place.h"
 #include "util/path_text.h"
 #include "util/percent.h"
 #include "util/resolve_path.h"
 #include "util/shell_word.h"
-#include "util/unique.h"
-#include "workspace/trees_below.h"
 
 namespace leasehold {
 namespace {
@@ -33,12 +19,6 @@ namespace {
 bool is_over(HookMoment moment) {
   return moment == HookMoment::after_write || moment == HookMoment::after_read ||
          moment == HookMoment::after_command;
-}
-
-// As files are known whatever they are called.
-std::string resolved(const std::string& path) {
-  const auto found = resolve_path("/", path);
-  return found ? found->path : path;
 }
 
 bool may_write(HookMoment moment) {
@@ -67,22 +47,6 @@ std::string not_checked(const Error& why) {
   }
   const std::size_t room = kReasonMost - kBefore.size() - help.size() - std::string_view(" ()").size();
   return fmt::format("{}{} ({})", kBefore, with_short_path(why.message, room), help);
-}
-
-// What files have in common that lie in one tree: their folder. But a link leads elsewhere, and a folder may
-// be the top of another tree.
-std::string place_in_a_tree(const std::string& file) {
-  struct stat found{};
-  const bool is_alone =
-      ::lstat(file.c_str(), &found) == 0 && (S_ISLNK(found.st_mode) || S_ISDIR(found.st_mode));
-  return is_alone ? file : file.substr(0, file.rfind('/'));
-}
-
-constexpr std::size_t kRootShown = 40;
-
-template <class T>
-HookAnswer told(const Result<T>& result) {
-  return result ? HookAnswer{} : HookAnswer{.problem = result.error().message};
 }
 
 }  // namespace
@@ -166,6 +130,12 @@ std::string HookCall::absolute(const std::string& path) const {
   return path.starts_with('/') ? path : cwd_ + '/' + path;
 }
 
+// As files are known whatever they are called.
+std::string HookCall::resolved(const std::string& path) {
+  const auto found = resolve_path("/", path);
+  return found ? found->path : path;
+}
+
 OpenOptions HookCall::open_options(const std::string& place) const {
   return {.place = place,
           .environment = variables_,
@@ -184,19 +154,6 @@ HookAnswer HookCall::not_understood(const Error& error) const {
   const auto& tree = tree_of(place());
   if (tree && !tree->managed) return {.problem = error.message};
   return unchecked(error, place());
-}
-
-// What the tool names, and what its command line is seen to write. The rest of a command line goes on unseen.
-std::vector<shell::Write> HookCall::writes() const {
-  std::vector<shell::Write> writes;
-  for (const std::string& path : event_->paths) writes.push_back({.path = absolute(path)});
-  if (event_->command.empty()) return writes;
-  const char* home = variables_("HOME");
-  const shell::DiskFolder disk;
-  shell::Writes found = shell::find_writes(
-      event_->command, {.folder = cwd_, .home = home == nullptr ? "" : home, .files = disk});
-  add_missing(writes, found.files);
-  return writes;
 }
 
 // The workspace that a place is in.
@@ -263,239 +220,6 @@ void HookCall::go_on() {
   if (opened && (*opened)->client()->turn_started(caller_in(**opened).holder)) seen->note_turn(false);
 }
 
-// Whoever removes or moves a folder takes the work trees in it along.
-std::vector<std::string> HookCall::trees_taken_along(const std::vector<shell::Write>& writes) const {
-  std::vector<std::string> roots;
-  TreesBelow trees;
-  for (const shell::Write& write : writes) {
-    struct stat found{};
-    if (!write.is_whole || ::lstat(write.path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) continue;
-    const auto& tree = tree_of(below(cwd_, shell::simplified(write.path)) ? cwd_ : write.path);
-    if (!tree) continue;
-    for (std::string& root : trees.find(*tree, resolved(write.path))) roots.push_back(std::move(root));
-  }
-  return roots;
-}
-
-// Each file belongs to the work tree it lies in.
-std::expected<HookCall::Parts, HookAnswer> HookCall::parts_by_tree() {
-  Parts parts;
-  std::map<std::string, std::string> roots;  // Empty: not managed.
-  const auto add = [&](const shell::Write& write, const std::string& file) -> Result<void> {
-    const auto [known, is_new] = roots.try_emplace(place_in_a_tree(file));
-    // Most often the same tree as before, which is open then.
-    if (is_new && !parts.empty()) {
-      const auto& tree = tree_of(file);
-      if (tree && parts.contains(tree->root)) known->second = tree->root;
-    }
-    if (is_new && known->second.empty()) {
-      auto opened = open(file, true);
-      if (!opened && opened.error().code == Code::not_found) return {};
-      if (!opened) return fail(opened.error());
-      known->second = (*opened)->root();
-      parts[known->second].workspace = std::move(*opened);
-    }
-    if (!known->second.empty()) parts[known->second].writes.push_back(write);
-    return {};
-  };
-  const std::vector<shell::Write> all = writes();
-  for (const shell::Write& write : all) {
-    // A tree around us is a matter of ours.
-    const bool is_around = write.subtree && below(cwd_, shell::simplified(write.path));
-    const std::string file = is_around ? cwd_ + "/." : write.path;
-    if (auto added = add(write, file); !added) return std::unexpected(unchecked(added.error(), file));
-  }
-  for (const std::string& root : trees_taken_along(all)) {
-    if (auto added = add({.path = root, .subtree = true}, root); !added)
-      return std::unexpected(unchecked(added.error(), root));
-  }
-  return parts;
-}
-
-// What belongs to one tree is granted together or not at all; what one of them refuses is not written in
-// another either.
-HookAnswer HookCall::at_the_gate() {
-  auto parts = parts_by_tree();
-  if (!parts) return std::move(parts).error();
-  // The first that is heard of it here; else its session or its turn told.
-  SeenFiles* const seen = seen_files();
-  const bool is_first = seen != nullptr && seen->is_new();
-  if (is_first) note_session_in(project());
-  for (auto& [root, part] : *parts) {
-    if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) {
-      give_back_elsewhere(*part.workspace);
-      return denied;
-    }
-    note_tree(root);
-  }
-  if (!event_->command.empty() && seen != nullptr) {
-    if (is_first) {
-      if (const auto opened = open(project(), false)) note_gone(**opened, *seen, owner());
-    }
-    // Codex does not report the end of one that failed, and runs one after the other.
-    seen->note_command_begins(event_->call_id, event_->host == HookHost::codex);
-  }
-  return news_.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, news_);
-}
-
-// What was granted to this call in other trees than the one that refuses it.
-void HookCall::give_back_elsewhere(const OpenWorkspace& refusing) {
-  for (const auto& [workspace, ids] : granted_) {
-    if (workspace != &refusing)
-      std::ignore = workspace->client()->release({.caller = caller_in(*workspace), .which = {.ids = ids}});
-  }
-}
-
-// A refusal has room for what else there is to tell.
-HookAnswer HookCall::deny(std::string reason) const {
-  if (!news_.empty()) reason += "\n" + news_;
-  return denial(host_, event_->event_name, reason);
-}
-
-// What its owner is to be told, at a moment when nothing is asked.
-std::string HookCall::take_news(OpenWorkspace& workspace) {
-  if (!can_tell_now()) return {};
-  GateRequest request = {.telling = Telling::only};
-  request.wanted.caller = caller_in(workspace);
-  const auto answer = workspace.client()->gate(request);
-  if (!answer) return {};
-  if (SeenFiles* const seen = seen_files()) seen->note_untold(false);
-  return news(*answer);
-}
-
-// Where it has leases besides the tree it works in. Its session may end in another tree than that of a
-// subagent.
-void HookCall::note_tree(const std::string& root) {
-  const auto& tree = tree_of(project());
-  if (!tree || (tree->root == root && event_->subagent_id.empty())) return;
-  SeenFiles* const seen = seen_files();
-  if (seen == nullptr || seen->elsewhere().contains(root)) return;
-  seen->note_elsewhere(root);
-  note_session_in(root);
-  if (!event_->subagent_id.empty())
-    SeenFiles(*SeenFiles::folder_of(*tree), main_owner()).note_elsewhere(root);
-}
-
-// For what its agent's process starts besides hooks.
-void HookCall::note_session_in(const std::string& place) {
-  const auto folder = seen_folder(place);
-  if (!folder || event_->session_id.empty()) return;
-  if (const auto agent = agent_around(variables_)) note_session(*folder, *agent, main_owner());
-}
-
-void HookCall::forget_session_in(const std::string& place) {
-  const auto folder = seen_folder(place);
-  if (!folder) return;
-  if (const auto agent = agent_around(variables_)) forget_session(*folder, *agent, main_owner());
-}
-
-HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes) {
-  const bool read = event_->moment == HookMoment::before_read;
-  if (read && !workspace.gates_reads()) return {};
-  const auto inside = asked_paths(workspace, owner(), writes, !event_->command.empty());
-  if (!inside) return unchecked(inside.error(), workspace.root());
-  if (inside->empty()) return {};
-  auto wanted = workspace.wanted(*inside, {.pairs = !read, .literal = true});
-  if (!wanted) return unchecked(wanted.error(), workspace.root());
-  GateRequest request = {.read = read};
-  request.wanted.caller = caller_in(workspace);
-  request.wanted.paths = std::move(*wanted);
-  request.wanted.attended = true;
-  if (!event_->subagent_id.empty() && !read) {
-    const auto& tree = tree_of(workspace.root());
-    take_back(workspace, request.wanted.caller.holder, main_owner(), request.wanted.paths,
-              tree ? SeenFiles::folder_of(*tree) : std::nullopt);
-  }
-  request.telling = can_tell_now() ? Telling::told : Telling::kept;
-  const auto decided = workspace.client()->gate(request);
-  if (!decided) return unchecked(decided.error(), workspace.root());
-  if (const std::string text = news(*decided); !text.empty()) {
-    if (request.telling == Telling::told) {
-      news_ += (news_.empty() ? "" : " ") + text;
-    } else if (SeenFiles* const seen = seen_files()) {
-      seen->note_untold(true);
-    }
-  }
-  const auto* denied = std::get_if<Denied>(&decided->decision);
-  if (denied == nullptr && !read) {
-    const auto& allowed = std::get<Allowed>(decided->decision);
-    keep(workspace, allowed.granted);
-    for (const Lease& lease : allowed.leases) {
-      if (allowed.granted && lease.acquired_at == decided->at) granted_[&workspace].push_back(lease.id);
-    }
-    std::vector<std::string> paths;  // What was asked for stands before its pairs.
-    for (std::size_t i = 0; i < inside->size(); ++i)
-      paths.push_back(join(workspace.root(), request.wanted.paths[i].path.substr(1)));
-    if (const auto why = change_since_seen(workspace, paths)) return deny(*why);
-  }
-  if (denied == nullptr) return {};
-  // Paths are those of the tree they lie in.
-  const auto& tree = tree_of(cwd_);
-  const bool is_elsewhere = !tree || tree->root != workspace.root();
-  const std::string before = is_elsewhere ? workspace.root() : cwd_ == workspace.root() ? "" : "file:";
-  const std::string where =
-      is_elsewhere ? fmt::format("In {}: ", short_name(workspace.root(), kRootShown)) : "";
-  const std::string reason =
-      where + short_reason(*decided, *denied, owner(), before, kReasonMost - where.size());
-  return deny(std::string(shortened(reason, kReasonMost)));
-}
-
-// Where nobody sees that its agent is there. Without a process nobody could tell when to stop.
-void HookCall::keep(const OpenWorkspace& workspace, bool granted) const {
-  if (event_->session_id.empty() || !needs_keeper(workspace, granted)) return;
-  if (const auto agent = workspace.caller_process()) ensure_keeper(workspace, event_->session_id, *agent);
-}
-
-// The lease is the owner's by then, so that it can read the file again in peace.
-std::optional<std::string> HookCall::change_since_seen(OpenWorkspace& workspace,
-                                                       const std::vector<std::string>& paths) {
-  const auto& tree = tree_of(workspace.root());
-  const auto folder = tree ? SeenFiles::folder_of(*tree) : std::nullopt;
-  if (!folder) return std::nullopt;
-  SeenFiles& seen = seen_in(*folder);
-  if (workspace.gates_stale_reads()) {
-    if (auto why = stale_reason(workspace, seen, owner(), paths)) return why;
-  }
-  for (const std::string& path : paths) seen.note_write_begins(path);
-  return std::nullopt;
-}
-
-// What a tool call left behind. Nothing that goes wrong here keeps anybody from working.
-HookAnswer HookCall::after() {
-  const auto folder = seen_folder(project());
-  if (!folder) return {};
-  SeenFiles& seen = seen_in(*folder);
-  for (const std::string& path : event_->paths) {
-    const std::string file = resolved(absolute(path));
-    if (below(file, tree_of(project())->root)) seen.note(file);
-  }
-  return event_->moment == HookMoment::after_command ? after_command(*folder, seen) : tell_late(seen);
-}
-
-// What there was no place for before the tool ran.
-HookAnswer HookCall::tell_late(SeenFiles& seen) {
-  if (!seen.is_untold() || !can_tell_now()) return {};
-  const auto opened = open(project(), false);
-  if (!opened) return {};
-  const std::string text = take_news(**opened);
-  return text.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, text);
-}
-
-HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& seen) {
-  const auto opened = open(project(), false);
-  if (!opened) return opened.error().code == Code::not_found ? HookAnswer{} : told(opened);
-  const auto began = seen.command_began(event_->call_id);
-  const auto trespasses = find_trespasses(**opened, seen_folder, seen, owner(), began);
-  seen.note_command_ends(event_->call_id);
-  if (!trespasses) return told(trespasses);
-  std::string text = take_news(**opened);
-  if (!trespasses->empty()) {
-    record(**opened, caller_in(**opened).holder, *trespasses);
-    text = aftermath_text(*trespasses) + (text.empty() ? "" : "\n" + text);
-  }
-  return text.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, text);
-}
-
 // Whoever mends the file that is wrong, and writes nothing else, has nobody to ask.
 bool HookCall::mends(const Error& error) const {
   const auto file = mistaken_file(error);
@@ -515,114 +239,6 @@ HookAnswer HookCall::unchecked(const Error& error, const std::string& place) con
   HookAnswer answer = denial(host_, event_ ? event_->event_name : "PreToolUse", not_checked(error));
   answer.problem = error.message;
   return answer;
-}
-
-// A session that goes on, or whose model forgot what was said before, has what it had; one that is new has
-// nothing, and is told nothing.
-HookAnswer HookCall::tell_what_it_has(OpenWorkspace& workspace) {
-  const std::shared_ptr<Client> client = workspace.client();
-  const auto leases = client->leases({.agent_id = main_owner().agent_id, .session_id = event_->session_id});
-  if (!leases || leases->empty()) return told(leases);
-  const auto active = client->turn_started({.owner = main_owner(), .process = workspace.caller_process()});
-  keep(workspace, false);
-  constexpr std::size_t kShown = 5;
-  constexpr std::size_t kNameMax = 50;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(kShown, leases->size()); ++i)
-    names += fmt::format("{}{}", i == 0 ? "" : ", ", short_path((*leases)[i].path, kNameMax));
-  const std::string text = take_news(workspace);
-  if (leases->size() > kShown) names += fmt::format(" and {} more (lease ls)", leases->size() - kShown);
-  HookAnswer answer =
-      remark(event_->host, event_->event_name,
-             fmt::format("This session holds {}. What it does not need any more: lease release PATH{}{}",
-                         names, text.empty() ? "" : "\n", text));
-  answer.problem = told(active).problem;
-  return answer;
-}
-
-// By name, so that what was taken away elsewhere is still told at its write.
-HookAnswer give_back_by_name(Client& client, const Caller& caller) {
-  const Owner& self = caller.holder.owner;
-  const auto held = client.leases({.agent_id = self.agent_id, .session_id = self.session_id});
-  if (!held || held->empty()) return told(held);
-  ReleaseRequest request = {.caller = caller};
-  for (const Lease& lease : *held) request.which.ids.push_back(lease.id);
-  return told(release_named(client, std::move(request)));
-}
-
-// What happens besides writes, in every tree that it has something in. A store that is not there has nothing
-// to be told.
-HookAnswer HookCall::tell() {
-  cwd_ = project();
-  std::set<std::string> places = {cwd_};
-  if (SeenFiles* const seen = seen_files()) {
-    for (const std::string& root : seen->elsewhere()) {
-      if (const auto& tree = tree_of(cwd_); !tree || tree->root != root) places.insert(root);
-    }
-    if (event_->moment == HookMoment::turn_started || event_->moment == HookMoment::turn_stopped)
-      seen->note_turn(event_->moment == HookMoment::turn_stopped);
-    // Who begins or ends a turn runs nothing any more; one that its user refused never ended.
-    if (event_->moment != HookMoment::session_ended) seen->note_no_command();
-    if (event_->moment == HookMoment::session_ended) seen->forget();
-  }
-  for (const std::string& place : places) {
-    if (event_->moment == HookMoment::session_started || event_->moment == HookMoment::turn_started)
-      note_session_in(place);
-    if (event_->moment == HookMoment::session_ended && event_->subagent_id.empty()) forget_session_in(place);
-  }
-  HookAnswer answer;
-  for (const std::string& place : places) {
-    const auto opened = open(place, false);
-    if (!opened && opened.error().code == Code::not_found) continue;
-    HookAnswer one = opened ? tell(**opened, place == cwd_) : told(opened);
-    if (one.problem.empty()) one.problem = std::move(answer.problem);
-    if (place == cwd_) {
-      answer = std::move(one);
-    } else {
-      answer.problem = std::move(one.problem);
-    }
-  }
-  return answer;
-}
-
-// Of what is to be told, one tree has room.
-HookAnswer HookCall::tell(OpenWorkspace& workspace, bool has_room) {
-  const std::shared_ptr<Client> client = workspace.client();
-  const Caller caller = caller_in(workspace);
-  switch (event_->moment) {
-    case HookMoment::turn_started: {
-      const auto active = client->turn_started(caller.holder);
-      if (active && *active > 0) keep(workspace, false);
-      HookAnswer answer = told(active);
-      const std::string text = has_room ? take_news(workspace) : "";
-      if (!text.empty()) answer.output = remark(dialect(), event_->event_name, text).output;
-      return answer;
-    }
-    case HookMoment::turn_stopped:
-      return told(client->turn_stopped(caller.holder));
-    case HookMoment::session_started:
-      return has_room ? tell_what_it_has(workspace) : told(client->turn_started(caller.holder));
-    case HookMoment::turn_failed:
-      return give_back_by_name(*client, caller);
-    case HookMoment::session_ended:
-      // A subagent's own session, which is one of many in that of its main agent.
-      if (!event_->subagent_id.empty())
-        return told(client->release({.caller = caller, .which = {.all = true}}));
-      end_keeper(workspace, event_->session_id);
-      return told(client->end_session(caller));
-    case HookMoment::subagent_stopped: {
-      Holder main = caller.holder;
-      main.owner = main_owner();
-      if (event_->subagent_id.empty()) return {};
-      return told(client->transfer({.caller = caller,
-                                    .which = {.all = true},
-                                    .to = main,
-                                    .note = note_of_stop(owner()),
-                                    .attended = !main_has_stopped()}));
-    }
-    default:
-      return {};
-  }
 }
 
 }  // namespace leasehold

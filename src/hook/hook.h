@@ -79,6 +79,7 @@ class HookCall {
   std::string late_store() const;
   bool mends(const Error& error) const;
   std::string absolute(const std::string& path) const;
+  static std::string resolved(const std::string& path);
   std::string place() const;
   OpenOptions open_options(const std::string& place) const;
 
