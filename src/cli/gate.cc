@@ -50,11 +50,17 @@ Result<std::vector<Part>> parts_of(const std::vector<std::string>& paths, const 
   auto here = find_workspace(place);
   if (!here) return fail(here.error());
   std::vector<Part> parts = {{*std::move(here), {}}};
-  for (const std::string& path : paths) {
-    const bool is_key = path.starts_with("file:") || is_resource(path);
-    auto tree = is_key ? Result<Workspace>(parts.front().workspace)
-                       : find_workspace(path.starts_with('/') ? path : fmt::format("{}/{}", place, path));
+  const std::string top = parts.front().workspace.root;
+  for (const std::string& given : paths) {
+    // A key may lead into a tree of its own, where it is another.
+    constexpr std::string_view kFile = "file:/";
+    const bool is_key = given.starts_with(kFile);
+    const std::string file = is_key                   ? fmt::format("{}/{}", top, given.substr(kFile.size()))
+                             : given.starts_with('/') ? given
+                                                      : fmt::format("{}/{}", place, given);
+    auto tree = is_resource(given) ? Result<Workspace>(parts.front().workspace) : find_workspace(file);
     if (!tree) return fail(tree.error());
+    const std::string& path = is_key && tree->root != top ? file : given;
     auto part = std::ranges::find(parts, tree->root, [](const Part& one) { return one.workspace.root; });
     if (!tree->managed) {
       part = parts.begin();  // Nobody else's.

@@ -14,6 +14,7 @@
 #include "util/variables.h"
 #include "workspace/git_files.h"
 #include "workspace/pair_config.h"
+#include "workspace/store_owner.h"
 #include "workspace/workspace.h"
 
 namespace leasehold::daemon {
@@ -111,10 +112,12 @@ Result<std::unique_ptr<Services>> Services::open(const ServeOptions& options, Lo
   const WorkspaceScope scope = ground->workspace.scope.value_or((*scheme)->scope);
   const std::string& machine = ground->shared->machine.machine_id;
   const std::string folder = embedded_folder(*url);
-  std::string own = workspace_id_in(folder, ground->workspace, scope, machine);
+  // It may be started anywhere, with the store of a repository that it is not started in.
+  const Workspace owner = owner_of_store(folder, ground->workspace).value_or(ground->workspace);
+  std::string own = workspace_id_in(folder, owner, scope, machine);
   std::function<std::map<std::string, std::string>()> other_names;
   if (!folder.empty()) {
-    other_names = [folder, own, machine, root = ground->workspace.root] {
+    other_names = [folder, own, machine, root = owner.root] {
       return names_over_http(folder, own, machine, root);
     };
   }

@@ -45,20 +45,27 @@ Result<AcquireAnswer> upgrade(Transaction& transaction, const Context& context, 
   request.mode = Mode::exclusive;
   if (auto checked = check_request(request, context.policy); !checked) return fail(checked.error());
   Ledger ledger(transaction, context);
+  std::vector<WantedPath> upgraded;
   for (WantedPath& wanted : request.paths) {
     Selection which;
     which.paths = {wanted.path};
     const std::vector<Target> held = select(transaction, request.caller, which);
+    std::optional<Error> why_not;
     for (const Target& target : held) {
-      const Assessment found = assess(ledger, request.caller, target);
-      if (!found.error) continue;
+      if (!why_not) why_not = assess(ledger, request.caller, target).error;
+    }
+    // A test need not have come along with its source.
+    if (why_not && !wanted.requested) continue;
+    if (why_not) {
       return fail(
-          part_of_own_folder(transaction, context, request.caller, wanted.scope()).value_or(*found.error));
+          part_of_own_folder(transaction, context, request.caller, wanted.scope()).value_or(*why_not));
     }
     // Held both alone and with all below it, the path is meant as it was named.
     const auto as_named = [&](const Target& target) { return target.lease->subtree == wanted.subtree; };
     if (std::ranges::none_of(held, as_named)) wanted.subtree = held.front().lease->subtree;
+    upgraded.push_back(std::move(wanted));
   }
+  request.paths = std::move(upgraded);
   return acquire(transaction, context, workspace, request, group);
 }
 

@@ -417,6 +417,15 @@ class RemoteClient final : public HttpClient {
     return request;
   }
 
+  // Who waits and cannot be told any more may have been let go ahead all the same.
+  static std::unexpected<Error> unheard(Error error) {
+    if (error.code == Code::unavailable) {
+      error.code = Code::outcome_unknown;
+      error.message += " What you waited for may be yours since then; asking again is safe.";
+    }
+    return fail(std::move(error));
+  }
+
   Result<AcquireAnswer> wait_for(AcquireRequest request, AcquireAnswer first, int cancelled) {
     const Caller& caller = request.caller;
     GroupId ticket;
@@ -439,13 +448,13 @@ class RemoteClient final : public HttpClient {
         answer = queue(request);
         continue;
       } else if (!may_pass(answer.error().code) || std::chrono::steady_clock::now() >= patience) {
-        return answer;
+        return unheard(std::move(answer).error());
       } else {
         gave_up = sleep(std::chrono::steady_clock::now() + kRetryPause, cancelled);
       }
       if (!gave_up) answer = poll_for(caller, ticket, kLongPoll, cancelled, &gave_up);
       if (!gave_up) continue;
-      if (auto done = cancel(caller, ticket); !done) return fail(done.error());
+      if (auto done = cancel(caller, ticket); !done) return unheard(std::move(done).error());
       const auto waited = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began);
       return AcquireAnswer{
           Refused{Code::lost, "The wait was cancelled. Nothing is held or queued.", {}, waited},

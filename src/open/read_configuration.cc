@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "util/shell_word.h"
+#include "util/utf8.h"
 #include "workspace/project_file.h"
+#include "workspace/store_owner.h"
 
 namespace leasehold {
 namespace {
@@ -36,6 +39,14 @@ Result<std::unique_ptr<Configuration>> read_configuration(const OpenOptions& opt
 Result<std::string> complete_url(const OpenOptions& options, const Workspace& workspace,
                                  const std::string& url) {
   if (!url.empty()) return url;
+  if (!options.place.empty() && has_lost_repository(workspace)) {
+    return fail(Code::unavailable,
+                fmt::format("{} is a work tree of a repository that is not where its .git file says, and its "
+                            "leases are kept there. If the repository was moved, run in it: git worktree "
+                            "repair {}. If it cannot be had here, name a store: --store {}",
+                            in_quotes(workspace.root), shell_word(workspace.root),
+                            shell_word("sqlite:" + store_dir(workspace))));
+  }
   if (!options.place.empty()) return "sqlite:" + store_dir(workspace);
   return fail(Code::config_error,
               "Neither a place nor a store was given. Name the folder to work in, or a store, such as "

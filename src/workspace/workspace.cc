@@ -14,6 +14,7 @@
 #include "util/utf8.h"
 #include "workspace/git_files.h"
 #include "workspace/project_file.h"
+#include "workspace/store_owner.h"
 
 namespace leasehold {
 namespace {
@@ -49,11 +50,6 @@ bool has_store_in(const std::string& folder, std::string_view name) {
   const auto status = status_of(store);
   if (!status || !S_ISDIR(status->st_mode) || is_planted(folder, *status)) return false;
   return ::access(join(store, kDatabaseName).c_str(), F_OK) == 0 || errno != ENOENT;
-}
-
-bool has_store(const Workspace& workspace) {
-  if (workspace.git_common_dir) return has_store_in(*workspace.git_common_dir, kStoreFolderInGit);
-  return has_store_in(workspace.root, kStoreFolder);
 }
 
 bool has_git(const std::string& folder) {
@@ -180,6 +176,11 @@ Result<Workspace> find_workspace(std::string_view start) {
                 fmt::format("Cannot look for a workspace from {}: it is not absolute. Give an absolute path.",
                             in_quotes(start)));
   }
+  if (start.contains('\0')) {
+    return fail(
+        Code::invalid_path,
+        fmt::format("Cannot look for a workspace from {}: no path has a NUL in it.", in_quotes(start)));
+  }
   const auto folder = resolve_path("/", start);
   if (!folder) {
     return fail(Code::invalid_path,
@@ -193,7 +194,9 @@ Result<Workspace> find_workspace(std::string_view start) {
   if (workspace.name.empty() && workspace.git_common_dir) {
     workspace.origin = origin_of({*workspace.git_dir, *workspace.git_common_dir}, workspace.root);
   }
-  workspace.managed = workspace.config_file || has_store(workspace);
+  workspace.managed =
+      workspace.config_file || has_store_in(workspace.root, kStoreFolder) ||
+      (workspace.git_common_dir && has_store_in(*workspace.git_common_dir, kStoreFolderInGit));
   return workspace;
 }
 
@@ -211,8 +214,25 @@ std::optional<std::string> inner_root(const Workspace& workspace, const std::str
 }
 
 std::string store_dir(const Workspace& workspace) {
-  if (workspace.git_common_dir) return join(*workspace.git_common_dir, kStoreFolderInGit);
-  return join(workspace.root, kStoreFolder);
+  const auto& git = workspace.git_common_dir;
+  // What was held before `git init` is still held.
+  const bool was_before_git =
+      git && !has_store_in(*git, kStoreFolderInGit) && has_store_in(workspace.root, kStoreFolder);
+  return git && !was_before_git ? join(*git, kStoreFolderInGit) : join(workspace.root, kStoreFolder);
+}
+
+bool has_lost_repository(const Workspace& workspace) {
+  if (workspace.git_dir) return false;
+  const auto link = status_of(join(workspace.root, ".git"));
+  return link && S_ISREG(link->st_mode) && !has_store_in(workspace.root, kStoreFolder);
+}
+
+std::optional<Workspace> owner_of_store(const std::string& store_folder, const Workspace& workspace) {
+  if (is_own_store(workspace, store_folder)) return workspace;
+  if (!store_folder.starts_with('/')) return std::nullopt;
+  auto around = find_workspace(parent_of(store_folder));
+  if (!around || !is_own_store(*around, store_folder)) return std::nullopt;
+  return *std::move(around);
 }
 
 std::string workspace_id(const Workspace& workspace, WorkspaceScope scope, std::string_view machine_id) {
@@ -224,7 +244,7 @@ std::string workspace_id(const Workspace& workspace, WorkspaceScope scope, std::
 std::string workspace_id_in(const std::string& store_folder, const Workspace& workspace, WorkspaceScope scope,
                             std::string_view machine_id) {
   if (!is_own_store(workspace, store_folder)) return workspace_id(workspace, scope, machine_id);
-  std::string id = workspace.name.empty() ? std::string(kHere) : workspace.name;
+  std::string id(kHere);
   if (scope == WorkspaceScope::repo) return id;
   return id + "@" + stable_hash({"worktree", worktree_name(workspace)});
 }

@@ -72,8 +72,8 @@ std::string store_dir(const Workspace& workspace);
 std::string workspace_id(const Workspace& workspace, WorkspaceScope scope, std::string_view machine_id);
 
 // The same in an embedded store; without a folder, in another one. In the workspace's own, unless that is a
-// link, it is `name` or "here", and the hash is of what the repository calls the work tree: nothing that is
-// different in a container, or after the repository was moved or got another origin. Who holds a file goes on
+// link, it is "here", and the hash is of what the repository calls the work tree: nothing that is different
+// in a container, or after the repository was moved, named or got another origin. Who holds a file goes on
 // holding it.
 std::string workspace_id_in(const std::string& store_folder, const Workspace& workspace, WorkspaceScope scope,
                             std::string_view machine_id);

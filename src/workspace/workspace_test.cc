@@ -325,6 +325,9 @@ TEST(WorkspaceId, IsTheSameForEver) {
   EXPECT_EQ(workspace_id_in("/w/.git/leasehold", workspace, WorkspaceScope::repo, "m"), "here");
   EXPECT_EQ(workspace_id_in("/w/.git/leasehold", workspace, WorkspaceScope::worktree, "m"),
             "here@9938be9442c49c48");
+  workspace.name = "named";
+  EXPECT_EQ(workspace_id_in("/w/.git/leasehold", workspace, WorkspaceScope::repo, "m"), "here");
+  EXPECT_EQ(workspace_id_in("/elsewhere", workspace, WorkspaceScope::repo, "m"), "named");
   workspace.git_dir = "/w/.git/worktrees/two";
   EXPECT_EQ(workspace_id_in("/w/.git/leasehold", workspace, WorkspaceScope::worktree, "m"),
             "here@66c38de8342796a8");

@@ -326,7 +326,49 @@ TEST_F(Acquire, AFileIsHeldWhateverBecomesOfItsRepository) {
   EXPECT_EQ(asks("bob", "one"), 75);
   ASSERT_EQ(sh("mv one two"), 0);
   EXPECT_EQ(asks("bob", "two"), 75);
+  ASSERT_EQ(sh("echo 'workspace = \"named\"' > two/.leasehold.toml"), 0);
+  EXPECT_EQ(asks("bob", "two"), 75);
   EXPECT_EQ(as("ann", {"-C", "two", "release", "a.ts"}).exit, 0);
+}
+
+// The work tree's leases are in the repository, wherever that is now.
+TEST_F(Acquire, AWorkTreeWhoseRepositoryIsLostGrantsNothing) {
+  if (is_served()) GTEST_SKIP() << "a server has its store elsewhere";
+  const auto sh = [&](const char* line) {
+    return StartedProgram({"/bin/sh", "-c", line}, {"PATH=/usr/bin:/bin", "HOME=" + root()}, root())
+        .wait()
+        .exit;
+  };
+  ASSERT_EQ(sh("git init -q one && cd one && git -c user.name=a -c user.email=b commit -q --allow-empty -m x "
+               "&& git "
+               "worktree add -q ../tree"),
+            0);
+  ASSERT_EQ(as("ann", {"-C", "tree", "acquire", "a.ts"}).exit, 0);
+  ASSERT_EQ(sh("mv one two"), 0);
+
+  const Ran lost = as("bob", {"-C", "tree", "acquire", "a.ts"});
+  EXPECT_EQ(lost.exit, 69) << lost.err;
+  EXPECT_TRUE(contains(lost.err, "git worktree repair " + root() + "/tree")) << lost.err;
+  ASSERT_EQ(sh("git -C two worktree repair ../tree"), 0);
+  EXPECT_EQ(as("bob", {"-C", "tree", "acquire", "a.ts"}).exit, 75);
+
+  ASSERT_EQ(sh("mv two three"), 0);
+  EXPECT_EQ(
+      as("bob", {"-C", "tree", "acquire", "b.ts", "--store", "sqlite:" + root() + "/tree/.leasehold"}).exit,
+      0)
+      << "who says so keeps leases in the tree itself";
+  EXPECT_EQ(as("ann", {"-C", "tree", "acquire", "b.ts"}).exit, 75);
+}
+
+TEST_F(Acquire, AFileIsHeldAlsoWhenItsFolderBecomesARepository) {
+  if (is_served()) GTEST_SKIP() << "a server has its store elsewhere";
+  ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
+  ASSERT_EQ(StartedProgram({"/bin/sh", "-c", "git init -q ."}, {"PATH=/usr/bin:/bin"}, root()).wait().exit,
+            0);
+
+  EXPECT_EQ(as("bob", {"acquire", "docs/x.md"}).exit, 75);
+  EXPECT_EQ(as("ann", {"release", "docs/x.md"}).exit, 0);
+  EXPECT_FALSE(std::filesystem::exists(root() + "/.git/leasehold/leases.db"));
 }
 
 TEST_F(Acquire, SaysThatAWorkTreeInAFolderIsApart) {

@@ -64,6 +64,19 @@ TEST_F(Commands, RenewNoMoreOftenThanAllowed) {
   EXPECT_EQ(as("ann", {"renew", "src/b.ts"}).exit, 77);
 }
 
+TEST_F(Commands, UpgradeRaisesTheTestsThatCameAlongAndNoOthers) {
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts", "--mode", "shared", "--no-pairs"}).exit, 0);
+  ASSERT_EQ(as("bob", {"acquire", "tests/a.test.ts"}).exit, 0);
+  EXPECT_EQ(as("ann", {"upgrade", "src/a.ts"}).exit, 0);
+  EXPECT_EQ(as("ann", {"upgrade", "tests/a.test.ts"}).exit, 77) << "bob's, and asked for by name";
+  ASSERT_EQ(as("bob", {"release", "--all"}).exit, 0);
+  ASSERT_EQ(as("ann", {"release", "--all"}).exit, 0);
+
+  ASSERT_EQ(as("ann", {"acquire", "src/a.ts", "--mode", "shared"}).exit, 0);
+  EXPECT_EQ(as("ann", {"upgrade", "src/a.ts"}).exit, 0);
+  EXPECT_EQ(as("ann", {"ls"}).out, "/src/a.ts\texclusive\tann\n/tests/a.test.ts\texclusive\tann\n");
+}
+
 TEST_F(Commands, UpgradeAndDowngradeInPlace) {
   ASSERT_EQ(as("ann", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);
   ASSERT_EQ(as("bob", {"acquire", "docs/x.md", "--mode", "shared"}).exit, 0);

@@ -219,6 +219,27 @@ TEST_F(Gate, AReportThatIsTooLargeIsCalledThat) {
   EXPECT_TRUE(contains(ran.out, "larger than any that a host makes")) << ran.out;
 }
 
+TEST_F(Gate, ANameWithANulIsNotTakenForAnother) {
+  std::ofstream(root() + "/docs/x.md") << "not = TOML = at all\n";
+
+  const Ran ran = as("ann", {"gate", "-"}, std::string("docs/x.md\0x\n", 12));
+
+  EXPECT_EQ(ran.exit, 64) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "NUL")) << ran.err;
+}
+
+TEST_F(Gate, AKeyThatLeadsIntoATreeInsideIsAskedThere) {
+  if (is_served()) GTEST_SKIP() << "trees are told apart by who opens their stores";
+  ASSERT_EQ(StartedProgram({"/bin/sh", "-c", "git init -q in"}, {"PATH=/usr/bin:/bin"}, root()).wait().exit,
+            0);
+  ASSERT_EQ(as("ann", {"-C", "in", "acquire", "b.ts"}).exit, 0);
+
+  EXPECT_EQ(as("bob", {"gate", "in/b.ts"}).exit, 75);
+  EXPECT_EQ(as("bob", {"gate", "file:/in/b.ts"}).exit, 75);
+  EXPECT_EQ(as("ann", {"gate", "file:/in/b.ts"}).exit, 0);
+  EXPECT_EQ(as("bob", {"gate", "file:/src/b.ts"}).exit, 0);
+}
+
 TEST_F(Gate, WhatThereIsNoMemoryToCheckIsNotWritten) {
   std::ofstream(root() + "/call.json")
       << fmt::format(R"({{"session_id":"s","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"Write",

@@ -169,7 +169,8 @@ TEST_F(OneStore, HasOneHolderOfAFileWhoeverAsksAndWhateverItsOriginIs) {
   ASSERT_EQ(asks("ann", ".", "x", tcp()), 0);
   ASSERT_EQ(asks("ann", ".", "y"), 0);
 
-  for (const char* change : {"true", "git remote add origin git@example.org:a/b"}) {
+  for (const char* change : {"true", "git remote add origin git@example.org:a/b",
+                             "echo 'workspace = \"named\"' > .leasehold.toml"}) {
     sh(change);
     usleep(1'100'000);  // For so long the daemon goes by the names it knows.
     EXPECT_EQ(asks("bob", ".", "x"), 75) << change;
@@ -177,6 +178,35 @@ TEST_F(OneStore, HasOneHolderOfAFileWhoeverAsksAndWhateverItsOriginIs) {
     EXPECT_EQ(asks("bob", ".", "y", tcp()), 75) << change;
     EXPECT_EQ(asks("bob", ".", "y", "http+unix:" + root() + "/.git/leasehold/socket"), 75) << change;
   }
+}
+
+TEST_F(OneStore, HasOneHolderOfAFileWhereverItsServerWasStarted) {
+  sh("git init -q one && mkdir plain && git init -q other");
+  ASSERT_EQ(asks("ann", "one", "x"), 0);
+  for (const char* place : {"plain", "other"}) {
+    serve({"-C", place, "--store", "sqlite:" + root() + "/one/.git/leasehold"});
+
+    EXPECT_EQ(asks("bob", "one", "x", "http+unix:" + socket()), 75) << place;
+    EXPECT_EQ(asks("bob", "other", "x", "http+unix:" + socket()), 0) << "another file";
+    (void)stop();
+  }
+}
+
+TEST_F(OneStore, SaysThatTheOutcomeIsNotKnownIfItsServerDiesUnderAWaiter) {
+  sh("git init -q .");
+  serve();
+  ASSERT_EQ(asks("ann", ".", "x"), 0);
+  std::vector<std::string> variables = environment("bob");
+  variables.push_back("LEASE_STORE=http+unix:" + socket());
+  StartedLease waiter({"acquire", "x", "--wait", "3s", "--json"}, variables, root());
+  ASSERT_TRUE(eventually([&] { return waits("bob"); }));
+
+  kill_it();
+  EXPECT_EQ(as("ann", {"release", "x"}).exit, 0);
+
+  const Ran ran = waiter.wait();
+  EXPECT_TRUE(contains(ran.out + ran.err, "outcome_unknown")) << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.out + ran.err, "may be yours since then")) << ran.out << ran.err;
 }
 
 TEST_F(OneStore, HasEachWorkTreeOnceIfEachIsApart) {
