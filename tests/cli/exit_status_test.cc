@@ -1,5 +1,9 @@
 // Each status of the table in docs/cli.md, as a caller gets to see it.
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -51,16 +55,39 @@ TEST_F(ExitStatus, Is69WhereAServersNameLeadsNowhere) {
 
 // Who waits at a terminal is told so by a thread; here no stack for one can be had.
 TEST_F(ExitStatus, Is71WhereTheMachineHasNothingLeftForUs) {
+  constexpr rlim_t kStack = rlim_t{4} << 30;
+  constexpr rlimit kMemory = {.rlim_cur = kStack / 4 * 3, .rlim_max = kStack / 4 * 3};
+  rlimit stack{};
+  ASSERT_EQ(getrlimit(RLIMIT_STACK, &stack), 0);
+  if (stack.rlim_max < kStack) GTEST_SKIP() << "a stack of more than there is cannot be asked for here";
+  stack.rlim_cur = kStack;
   ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
-  const std::string line =
-      "ulimit -s 4194304 && ulimit -v 3000000 && exec " LEASE_BINARY " acquire src/a.ts --wait 10s";
+  std::vector<std::string> command = {LEASE_BINARY, "acquire", "src/a.ts", "--wait", "10s"};
   std::vector<std::string> variables = environment("bob");
   variables.push_back("TERM=xterm");
+  const auto words = pointers(command);
+  const auto named = pointers(variables);
 
-  const Ran ran = StartedProgram({"/usr/bin/script", "-qec", line, "/dev/null"}, variables, root()).wait();
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool is_ready = chdir(root().c_str()) == 0 && setrlimit(RLIMIT_STACK, &stack) == 0 &&
+                          setrlimit(RLIMIT_AS, &kMemory) == 0;
+    if (is_ready) execve(LEASE_BINARY, words.data(), named.data());
+    _exit(126);
+  }
+  std::string said;
+  char buffer[1024];
+  for (ssize_t size = 0; (size = read(terminal, buffer, sizeof buffer)) > 0;)
+    said.append(buffer, static_cast<std::size_t>(size));
+  close(terminal);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
 
-  EXPECT_EQ(ran.exit, 71) << ran.out;
-  EXPECT_TRUE(contains(ran.out, "Cannot go on: ")) << ran.out;
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 71) << said;
+  EXPECT_TRUE(contains(said, "Cannot go on: ")) << said;
 }
 
 TEST_F(ExitStatus, Is74ForADamagedStore) {
