@@ -224,7 +224,8 @@ std::string store_dir(const Workspace& workspace) {
 bool has_lost_repository(const Workspace& workspace) {
   if (workspace.git_dir) return false;
   const auto link = status_of(join(workspace.root, ".git"));
-  return link && S_ISREG(link->st_mode) && !has_store_in(workspace.root, kStoreFolder);
+  return link && S_ISREG(link->st_mode) && !is_planted(workspace.root, *link) &&
+         !has_store_in(workspace.root, kStoreFolder);
 }
 
 std::optional<Workspace> owner_of_store(const std::string& store_folder, const Workspace& workspace) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "workspace/scratch_tree.h"
+#include "workspace/store_owner.h"
 
 namespace leasehold {
 namespace {
@@ -113,6 +114,16 @@ TEST_F(FindWorkspace, GitFileThatLeadsNowhereStillMarksTheRoot) {
     ASSERT_EQ(workspace.notes.size(), 1u);
     EXPECT_NE(workspace.notes[0].find(tree / "a/.git"), std::string::npos) << workspace.notes[0];
   }
+}
+
+TEST_F(FindWorkspace, NobodyMakesAnOpenFolderLoseItsRepository) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to others";
+  tree.file("open/.git", "gitdir: /no/such/place\n");
+  ASSERT_EQ(::chmod((tree / "open").c_str(), 01777), 0);
+  EXPECT_TRUE(has_lost_repository(find("open")));
+
+  ASSERT_EQ(::chown((tree / "open/.git").c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(has_lost_repository(find("open")));
 }
 
 TEST_F(FindWorkspace, NobodyPlantsSettingsInAnOpenFolder) {
