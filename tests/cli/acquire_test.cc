@@ -312,21 +312,18 @@ TEST_F(Acquire, GivesBackWhatCannotBeTold) {
 // A container, a new origin, another place: the store that goes along knows who holds what.
 TEST_F(Acquire, AFileIsHeldWhateverBecomesOfItsRepository) {
   if (is_served()) GTEST_SKIP() << "for a server clones are one by their origin";
-  const auto sh = [&](const char* line) {
-    return StartedProgram({"/bin/sh", "-c", line}, {"PATH=/usr/bin:/bin"}, root()).wait().exit;
-  };
   const auto asks = [&](const char* agent, const char* folder) {
     return as(agent, {"-C", folder, "acquire", "a.ts"}).exit;
   };
-  ASSERT_EQ(sh("git init -q one"), 0);
+  sh("git init -q one");
   ASSERT_EQ(asks("ann", "one"), 0);
 
   EXPECT_EQ(asks("bob", "one"), 75);
-  ASSERT_EQ(sh("git -C one remote add origin git@example.org:a/b"), 0);
+  sh("git -C one remote add origin git@example.org:a/b");
   EXPECT_EQ(asks("bob", "one"), 75);
-  ASSERT_EQ(sh("mv one two"), 0);
+  sh("mv one two");
   EXPECT_EQ(asks("bob", "two"), 75);
-  ASSERT_EQ(sh("echo 'workspace = \"named\"' > two/.leasehold.toml"), 0);
+  sh("echo 'workspace = \"named\"' > two/.leasehold.toml");
   EXPECT_EQ(asks("bob", "two"), 75);
   EXPECT_EQ(as("ann", {"-C", "two", "release", "a.ts"}).exit, 0);
 }
@@ -334,25 +331,18 @@ TEST_F(Acquire, AFileIsHeldWhateverBecomesOfItsRepository) {
 // The work tree's leases are in the repository, wherever that is now.
 TEST_F(Acquire, AWorkTreeWhoseRepositoryIsLostGrantsNothing) {
   if (is_served()) GTEST_SKIP() << "a server has its store elsewhere";
-  const auto sh = [&](const char* line) {
-    return StartedProgram({"/bin/sh", "-c", line}, {"PATH=/usr/bin:/bin", "HOME=" + root()}, root())
-        .wait()
-        .exit;
-  };
-  ASSERT_EQ(sh("git init -q one && cd one && git -c user.name=a -c user.email=b commit -q --allow-empty -m x "
-               "&& git "
-               "worktree add -q ../tree"),
-            0);
+  sh("git init -q one && cd one && git -c user.name=a -c user.email=b commit -q --allow-empty -m x &&"
+     " git worktree add -q ../tree");
   ASSERT_EQ(as("ann", {"-C", "tree", "acquire", "a.ts"}).exit, 0);
-  ASSERT_EQ(sh("mv one two"), 0);
+  sh("mv one two");
 
   const Ran lost = as("bob", {"-C", "tree", "acquire", "a.ts"});
   EXPECT_EQ(lost.exit, 69) << lost.err;
   EXPECT_TRUE(contains(lost.err, "git worktree repair " + root() + "/tree")) << lost.err;
-  ASSERT_EQ(sh("git -C two worktree repair ../tree"), 0);
+  sh("git -C two worktree repair ../tree");
   EXPECT_EQ(as("bob", {"-C", "tree", "acquire", "a.ts"}).exit, 75);
 
-  ASSERT_EQ(sh("mv two three"), 0);
+  sh("mv two three");
   EXPECT_EQ(
       as("bob", {"-C", "tree", "acquire", "b.ts", "--store", "sqlite:" + root() + "/tree/.leasehold"}).exit,
       0)
@@ -363,8 +353,7 @@ TEST_F(Acquire, AWorkTreeWhoseRepositoryIsLostGrantsNothing) {
 TEST_F(Acquire, AFileIsHeldAlsoWhenItsFolderBecomesARepository) {
   if (is_served()) GTEST_SKIP() << "a server has its store elsewhere";
   ASSERT_EQ(as("ann", {"acquire", "docs/x.md"}).exit, 0);
-  ASSERT_EQ(StartedProgram({"/bin/sh", "-c", "git init -q ."}, {"PATH=/usr/bin:/bin"}, root()).wait().exit,
-            0);
+  sh("git init -q .");
 
   EXPECT_EQ(as("bob", {"acquire", "docs/x.md"}).exit, 75);
   EXPECT_EQ(as("ann", {"release", "docs/x.md"}).exit, 0);
@@ -372,11 +361,7 @@ TEST_F(Acquire, AFileIsHeldAlsoWhenItsFolderBecomesARepository) {
 }
 
 TEST_F(Acquire, SaysThatAWorkTreeInAFolderIsApart) {
-  ASSERT_EQ(StartedProgram({"/bin/sh", "-c", "git init -q . && git init -q docs/inner"},
-                           {"PATH=/usr/bin:/bin"}, root())
-                .wait()
-                .exit,
-            0);
+  sh("git init -q . && git init -q docs/inner");
 
   const Ran around = as("ann", {"acquire", "--subtree", "docs"});
   EXPECT_EQ(around.exit, 0);

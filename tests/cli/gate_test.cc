@@ -230,8 +230,7 @@ TEST_F(Gate, ANameWithANulIsNotTakenForAnother) {
 
 TEST_F(Gate, AKeyThatLeadsIntoATreeInsideIsAskedThere) {
   if (is_served()) GTEST_SKIP() << "trees are told apart by who opens their stores";
-  ASSERT_EQ(StartedProgram({"/bin/sh", "-c", "git init -q in"}, {"PATH=/usr/bin:/bin"}, root()).wait().exit,
-            0);
+  sh("git init -q in");
   ASSERT_EQ(as("ann", {"-C", "in", "acquire", "b.ts"}).exit, 0);
 
   EXPECT_EQ(as("bob", {"gate", "in/b.ts"}).exit, 75);

@@ -61,6 +61,13 @@ class Scene : public testing::Test {
   StartedLease started(const std::string& agent, const std::vector<std::string>& arguments) const {
     return StartedLease(arguments, environment(agent), root_);
   }
+  // What a test needs besides `lease`: this succeeds.
+  void sh(const std::string& line) const {
+    ASSERT_EQ(
+        StartedProgram({"/bin/sh", "-c", line}, {"PATH=/usr/bin:/bin", "HOME=" + root_}, root_).wait().exit,
+        0)
+        << line;
+  }
   boost::json::object json(const std::string& agent, std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin() + 1, "--json");
     const Ran ran = as(agent, arguments);

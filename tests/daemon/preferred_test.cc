@@ -145,12 +145,6 @@ TEST_F(Preferred, OneWithOtherSettingsIsNotAsked) {
 // A daemon serves the store of a repository; some ask it, others open the store themselves.
 class OneStore : public DaemonScene {
  protected:
-  void sh(const std::string& line) const {
-    ASSERT_EQ(
-        StartedProgram({"/bin/sh", "-c", line}, {"PATH=/usr/bin:/bin", "HOME=" + root()}, root()).wait().exit,
-        0)
-        << line;
-  }
   // Returns the status. A URL: through that.
   int asks(const std::string& agent, const std::string& folder, const std::string& file,
            const std::string& url = {}) const {
