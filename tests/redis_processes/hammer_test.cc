@@ -139,9 +139,8 @@ void hammer(bool kill_server) {
   EXPECT_GE(replay.grants(), static_cast<std::size_t>(board->grants.load()));
 
   // No index may lead to what is gone.
-  for (const char* pattern :
-       {"*lease:file:*", "*lease:at:*", "*lease:owner:*", "*lease:agent:*", "*lease:session:*",
-        "*lease:queue:*", "*lease:waits:*", "*lease:paths", "*lease:waiting"}) {
+  for (const char* pattern : {"*lease:file:*", "*lease:owner:*", "*lease:agent:*", "*lease:session:*",
+                              "*lease:queue:*", "*lease:waits:*", "*lease:paths", "*lease:waiting"}) {
     EXPECT_EQ(server.call({"KEYS", pattern}), "");
   }
   std::printf("%zu events, %zu grants, %zu waits, %d refusals; %d kills\n", replay.events(), replay.grants(),

@@ -109,7 +109,7 @@ bool RedisTransaction::commit() {
   write_events(commands);
   // For those who watch too much to watch it key by key: they watch the history, and this.
   if (events_.empty()) commands.add({"SET", keys_.changes(), "1"});
-  if (makes_format_) commands.add({"SET", keys_.format(), "1"});
+  if (makes_format_) commands.add({"SET", keys_.format(), kFormat});
   if (!leftover_.intent.empty()) commands.add({"DEL", keys_.intent()});
   commands.finish();
   if (!execute(commands)) return false;

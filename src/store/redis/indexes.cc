@@ -23,10 +23,9 @@ void add_lease(Indexes& to, const Keys& keys, const Lease& lease) {
     return;
   }
   to[keys.times()][lease.id.text] = active_score(earliest_deadline(lease));
-  to[keys.at(lease.path)][lease.id.text];
   to[keys.owner(owner)][lease.id.text] = lease.path;
   to[keys.agent(owner.agent_id)][lease.path];
-  to[keys.paths()][lease.path] = "0";
+  to[keys.paths()][Keys::held(lease.path, lease.id.text)] = "0";
   if (!owner.session_id.empty()) to[keys.session(owner.session_id)][owner.agent_id];
   if (!lease.holder.pr_id.empty()) to[keys.pr(lease.holder.pr_id)][lease.path];
   if (lease.subtree) to[keys.dirs()]["id:" + lease.id.text] = lease.path;

@@ -78,7 +78,6 @@ constexpr KeyKind kKinds[] = {
     {"lease:notices:", "hash", Role::record, "notice", learn_notice},
     {"lease:gate:", "hash", Role::record, "contention", learn_contention},
     {"lease:configs", "hash", Role::record, "setting", learn_setting},
-    {"lease:at:", "set", Role::index},
     {"lease:owner:", "hash", Role::index},
     {"lease:last:", "list", Role::index},
     {"lease:times", "zset", Role::index},

@@ -37,6 +37,13 @@ std::string Keys::last(const Owner& owner, std::string_view path) const {
   return named("last:", owner_text(whose) + "/" + std::string(path));
 }
 
+std::string Keys::held(std::string_view path, std::string_view lease_id) {
+  std::string member(path);
+  member += '\0';
+  member += lease_id;
+  return member;
+}
+
 std::string bell_channel(const GroupId& ticket) { return "lease:bell:" + ticket.text; }
 
 }  // namespace leasehold::redis

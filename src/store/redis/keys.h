@@ -17,7 +17,6 @@ class Keys {
   static Keys of_workspace(std::string_view workspace);
 
   std::string file(std::string_view path) const { return named("file:", path); }
-  std::string at(std::string_view path) const { return named("at:", path); }
   std::string queue(std::string_view path) const { return named("queue:", path); }
   std::string id(const LeaseId& lease) const { return named("id:", lease.text); }
   std::string id_prefix() const { return named("id:", {}); }
@@ -44,6 +43,12 @@ class Keys {
   std::string answer(std::string_view owner_and_key) const { return named("answer:", owner_and_key); }
   // One for all agents of a session.
   std::string last(const Owner& owner, std::string_view path) const;
+
+  // A member of paths(). No path has a NUL, so those of a path are one range, and those below a directory.
+  static std::string held(std::string_view path, std::string_view lease_id);
+  static std::string_view path_of_held(std::string_view member) {
+    return member.substr(0, member.find('\0'));
+  }
 
   // One each.
   std::string paths() const { return named("paths", {}); }

@@ -72,7 +72,8 @@ void RedisTransaction::want_below(Round& round, const std::string& path) {
                      "at together in Redis. Ask for directories below it.",
                      kBelowMax, in_sentence(path))}};
           }
-          for (std::size_t i = 0; i < found.size(); ++i) found_below_.emplace_back(found[i].text());
+          for (std::size_t i = 0; i < found.size(); ++i)
+            found_below_.emplace_back(Keys::path_of_held(found[i].text()));
         });
   }
 }

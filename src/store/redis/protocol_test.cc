@@ -185,6 +185,10 @@ TEST(RedisProtocol, LeasesThatRanOutAreRecordedAlthoughTheirKeyIsGone) {
   ASSERT_TRUE(eventually([&] { return server.call({"EXISTS", "{here}:lease:file:/a"}) == "0"; }));
 
   EXPECT_GT(client.must_acquire(bob(), "/a").token, lapsed.token);
+  std::vector<EventType> types;
+  for (const Event& event : client.history()) types.push_back(event.type);
+  EXPECT_EQ(types, (std::vector{EventType::acquired, EventType::expired, EventType::acquired}))
+      << "whoever comes next records it, before its own";
   ASSERT_TRUE(client.manager->sweep(false));
 
   std::size_t expired = 0;

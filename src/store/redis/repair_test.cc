@@ -73,18 +73,18 @@ TEST_F(RedisRepair, RemovesMembersOfIndexesThatLeadNowhere) {
   call({"SADD", "{here}:lease:pr:42", "/gone"});
   call({"SADD", "{here}:lease:session:s-gone", "nobody"});
   call({"HSET", "{here}:" + owner, "no-such-lease", "/gone"});
-  call({"SADD", "{here}:lease:at:/b", "no-such-lease"});
   call({"RPUSH", "{here}:lease:last:s/a/b", "no-such-lease"});
   call({"ZADD", "{here}:lease:times", "1", "no-such-lease"});
   call({"ZADD", "{here}:lease:tickets", "1", "no-such-ticket"});
   call({"ZADD", "{here}:lease:paths", "0", "/gone"});
+  call({"ZADD", "{here}:lease:paths", "0", Keys::held("/b", "no-such-lease")});
   call({"ZADD", "{here}:lease:waiting", "0", "/gone"});
   call({"HSET", "{here}:lease:queue:/a", "no-such-ticket", "1"});
   call({"HSET", "{here}:lease:dirs", "id:no-such-lease", "/gone"});
 
   expect_repaired({"lease:agent:" + ann().agent_id, "lease:pr:42", "lease:session:s-gone", owner,
-                   "lease:at:/b", "lease:last:s/a/b", "lease:times", "lease:tickets", "lease:paths",
-                   "lease:waiting", "lease:queue:/a", "lease:dirs"});
+                   "lease:last:s/a/b", "lease:times", "lease:tickets", "lease:paths", "lease:waiting",
+                   "lease:queue:/a", "lease:dirs"});
 
   EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "busy") << "what is held stays held";
 }
@@ -143,8 +143,8 @@ TEST_F(RedisRepair, PutsBackWhatOtherKeysStillKnow) {
   const Lease without_index = client.must_acquire(ann(), "/c");
   call({"SET", "{here}:lease:file:/a", "garbage"});
   call({"SET", "{here}:lease:id:" + without_record.id.text, "garbage"});
-  call({"DEL", "{here}:lease:at:/c"});
-  call({"SET", "{here}:lease:at:/c", "of another type"});
+  call({"DEL", "{here}:lease:agent:" + ann().agent_id});
+  call({"SET", "{here}:lease:agent:" + ann().agent_id, "of another type"});
 
   EXPECT_FALSE(places(true).empty());
 
@@ -214,15 +214,15 @@ TEST_F(RedisRepair, WritesEveryIndexAgain) {
     }
   }
   EXPECT_EQ(kinds,
-            (std::set<std::string>{"lease:agent", "lease:at", "lease:dirs", "lease:drop", "lease:last",
-                                   "lease:owner", "lease:paths", "lease:pr", "lease:queue", "lease:session",
-                                   "lease:tickets", "lease:times", "lease:waiting", "lease:waits"}));
+            (std::set<std::string>{"lease:agent", "lease:dirs", "lease:drop", "lease:last", "lease:owner",
+                                   "lease:paths", "lease:pr", "lease:queue", "lease:session", "lease:tickets",
+                                   "lease:times", "lease:waiting", "lease:waits"}));
 }
 
 TEST_F(RedisRepair, MendsWhatStandsInAnIndexWrongly) {
-  client.must_acquire(ann(), "/src/x");
+  const Lease held = client.must_acquire(ann(), "/src/x");
   call({"ZADD", "{here}:lease:paths", "5", "/aaa"});
-  call({"ZADD", "{here}:lease:paths", "5", "/src/x"});
+  call({"ZADD", "{here}:lease:paths", "5", Keys::held("/src/x", held.id.text)});
 
   expect_repaired({"lease:paths"});
 

@@ -7,6 +7,9 @@
 
 namespace leasehold::redis {
 
+// What `lease:format` says: the indexes are as docs/formats/redis.md tells. The reading script has it too.
+inline constexpr std::string_view kFormat = "2";
+
 // 2^53, where JSON stops to carry them, less a million: no token from there on is followed by another.
 inline constexpr std::uint64_t kTokenEnd = 9007199253692416;
 
@@ -47,7 +50,7 @@ return 1
 
 // Answers reads, all at one moment. ARGV:
 //
-//   n paths, m owners, k strings; file... at... queue... (n each), {notices, waits, gate}... (m), intent
+//   n paths, m owners, k strings; file... queue... (n each), {notices, waits, gate}... (m), intent
 //   owner... (m), string... (k), what the names of this workspace begin with
 //   further reads, of which each begins with a letter:
 //
@@ -72,7 +75,7 @@ local call, A = redis.call, ARGV
 local out = {false, false, false, false, false, false, false, 0, false}
 local n, m, k = tonumber(A[1]), tonumber(A[2]), tonumber(A[3])
 local first = 4
-local owners = first + 3 * n + 3 * m + 1
+local owners = first + 2 * n + 3 * m + 1
 local strings = owners + m
 local at = strings + k + 1
 local P = A[at - 1]
@@ -82,8 +85,16 @@ if n > 0 then
   for i = 1, n do if files[i] then there = there + 1 end end
   out[1] = files
 end
-local plain = call('EXISTS', unpack(A, first + 2 * n, owners - 1)) == 0 and
-              (n == 0 or call('EXISTS', unpack(A, first, first + 2 * n - 1)) == 2 * there)
+-- Leases at a path; they outlive its document until their end is recorded.
+local paths = P .. 'paths'
+local function range_at(i)
+  local path = string.sub(A[first + i - 1], #P + 6)
+  return '[' .. path .. '\0', '(' .. path .. '\1'
+end
+local plain = call('EXISTS', unpack(A, first, owners - 1)) == there
+for i = 1, n do
+  plain = plain and (files[i] or redis.pcall('ZLEXCOUNT', paths, range_at(i)) == 0)
+end
 if m > 0 then
   local counts = {}
   for i = 1, m do counts[i] = redis.pcall('HLEN', A[owners + i - 1]) end
@@ -98,9 +109,9 @@ if found then
   end
 end
 if call('EXISTS', P .. 'dirs') == 0 then
-  if call('MGET', P .. 'format')[1] == '1' then
+  if call('MGET', P .. 'format')[1] == '2' then
     out[8] = 1
-  elseif call('EXISTS', P .. 'paths', P .. 'waiting') == 0 then
+  elseif call('EXISTS', paths, P .. 'waiting') == 0 then
     out[8] = 2
   end
 end
@@ -121,26 +132,27 @@ local function follow(ids, prefix, reply)
   return reply
 end
 if not plain then
-  local function leases(key)
-    local ids = redis.pcall('SMEMBERS', key)
-    if failed(ids) then return wrong(key) end
+  local function leases(i)
+    local ids = redis.pcall('ZRANGEBYLEX', paths, range_at(i))
+    if failed(ids) then return wrong(paths) end
+    for j = 1, #ids do ids[j] = string.sub(ids[j], string.find(ids[j], '\0', 1, true) + 1) end
     return #ids > 0 and follow(ids, P .. 'id:', {})
   end
   local queues, ended, told, tickets, named = {}, {}, {}, {}, {}
   for i = 1, n do
-    queues[i] = redis.pcall('HKEYS', A[first + 2 * n + i - 1])
+    queues[i] = redis.pcall('HKEYS', A[first + n + i - 1])
     for _, id in ipairs(queues[i]) do
       if not named[id] then tickets[#tickets + 1] = id end
       named[id] = true
     end
-    ended[i] = not files[i] and leases(A[first + n + i - 1])
+    ended[i] = not files[i] and leases(i)
   end
   for i = 1, n do
     local key = A[first + i - 1]
     if not files[i] and call('EXISTS', key) == 1 then files[i] = wrong(key) end
   end
   for i = 1, m do
-    local key = first + 3 * n + 3 * (i - 1)
+    local key = first + 2 * n + 3 * (i - 1)
     told[i] = {redis.pcall('HVALS', A[key]), redis.pcall('SMEMBERS', A[key + 1]),
                redis.pcall('HVALS', A[key + 2])}
   end

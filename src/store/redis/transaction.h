@@ -116,6 +116,7 @@ class RedisTransaction final
   void must_be_answered(const Reply& reply) const;
   void ask_clock(const Round& round);
   void learn_clock(const Round& round, ReplyView answer, bool first);
+  bool may_find_none(const Round& round) const;
   void ask_glance(const Round& round);
   bool glance(Round& round);
   void learn_above(std::int64_t answer);

@@ -74,8 +74,12 @@ void RedisTransaction::write_indexes(Commands& commands, const std::optional<Lea
 
   const bool same_place = was && is && before->path == after->path;
   if (was && !same_place)
-    commands.add({"SREM", commands.blind(keys_.at(before->path), "set"), before->id.text});
-  if (is && !same_place) commands.add({"SADD", commands.blind(keys_.at(after->path), "set"), after->id.text});
+    commands.gather("ZREM", commands.blind(keys_.paths(), "zset"),
+                    {Keys::held(before->path, before->id.text)});
+  if (is && !same_place) {
+    commands.gather("ZADD", commands.blind(keys_.paths(), "zset"),
+                    {"0", Keys::held(after->path, after->id.text)});
+  }
   if (was && !same_owner) {
     const Owner& owner = before->holder.owner;
     commands.gather("HDEL", commands.blind(keys_.owner(owner), "hash"), {before->id.text});
@@ -128,7 +132,6 @@ void RedisTransaction::write_path(Commands& commands, const std::string& path) {
   std::erase_if(leases, [&](const Lease& lease) { return lease.path != path; });
   if (leases.empty()) {
     commands.gather("DEL", {}, {key});
-    commands.gather("ZREM", commands.blind(keys_.paths(), "zset"), {path});
     return;
   }
   sort_for_document(leases);
@@ -144,7 +147,6 @@ void RedisTransaction::write_path(Commands& commands, const std::string& path) {
   } else {
     commands.gather("MSET", {}, {key, document});
   }
-  commands.gather("ZADD", commands.blind(keys_.paths(), "zset"), {"0", path});
 }
 
 void RedisTransaction::write_ticket(Commands& commands, const GroupId& id) {
