@@ -356,6 +356,7 @@ bool Examiner::finish(bool repair) {
   std::vector<Command> commands = {{"MULTI"}};
   if (repair) {
     commands.insert(commands.end(), repair_.begin(), repair_.end());
+    commands.push_back({"SET", keys_.format(), std::string(kFormat)});
     // For those too who watch changes as a whole.
     commands.push_back({"SET", keys_.changes(), "1"});
     commands.push_back({"DEL", keys_.intent()});

@@ -84,6 +84,7 @@ constexpr KeyKind kKinds[] = {
     {"lease:agent:", "set", Role::index},
     {"lease:pr:", "set", Role::index},
     {"lease:paths", "zset", Role::index},
+    {"lease:at:", "set", Role::index},  // What format 1 had; nothing belongs in there.
     {"lease:session:", "set", Role::index},
     {"lease:queue:", "hash", Role::index},
     {"lease:waits:", "set", Role::index},

@@ -15,7 +15,7 @@ namespace {
 // A caller that gives back everything most often holds a file or two.
 constexpr std::size_t kGuessedLeases = 16;
 
-// Paths below a directory that one transaction reads.
+// Leases below a directory, or paths that are waited for there, that one transaction reads.
 constexpr std::size_t kBelowMax = 50'000;
 
 }  // namespace
@@ -55,26 +55,22 @@ void RedisTransaction::want_below(Round& round, const std::string& path) {
   if (!loaded_.insert("below " + path).second) return;
   // As for paths that are read later: whatever was granted below until now has an older token.
   if (token_end_ != 0) round.tokens = std::max(round.tokens, kTokensAtFirst);
-  const std::string prefix = prefix_below(path);
-  std::string end = prefix;
-  end.back() = '0';  // Comes right after '/'.
   for (const std::string& index : {keys_.paths(), keys_.waiting()}) {
     if (loaded_.insert("watched " + index).second) round.watched.push_back(index);
-    round.ask(
-        {"Z", index, "[" + prefix, "(" + end, std::to_string(kBelowMax + 1)}, [=, this](ReplyView found) {
-          if (found.is_error()) bad_.emplace(index, found.text());
-          must_be_whole(index);
-          if (found.size() > kBelowMax) {
-            throw Failure{
-                {Code::limit_exceeded,
-                 fmt::format(
-                     "More than {} paths below {} are held or waited for; that is more than can be looked "
-                     "at together in Redis. Ask for directories below it.",
-                     kBelowMax, in_sentence(path))}};
-          }
-          for (std::size_t i = 0; i < found.size(); ++i)
-            found_below_.emplace_back(Keys::path_of_held(found[i].text()));
-        });
+    round.ask({"Z", index, prefix_below(path), std::to_string(kBelowMax + 1)}, [=, this](ReplyView found) {
+      if (found.is_error()) bad_.emplace(index, found.text());
+      must_be_whole(index);
+      if (found.size() > kBelowMax) {
+        throw Failure{
+            {Code::limit_exceeded,
+             fmt::format(
+                 "There are more than {} leases below {}, or paths that are waited for; that is more than "
+                 "can be looked at together in Redis. Ask for directories below it.",
+                 kBelowMax, in_sentence(path))}};
+      }
+      for (std::size_t i = 0; i < found.size(); ++i)
+        found_below_.emplace_back(Keys::path_of_held(found[i].text()));
+    });
   }
 }
 

@@ -229,6 +229,55 @@ TEST_F(RedisRepair, MendsWhatStandsInAnIndexWrongly) {
   EXPECT_EQ(ask_for_directory(bob(), "/src"), "busy");
 }
 
+// Redis finds names in a range only where all scores are equal.
+TEST_F(RedisRepair, FindsWhatIsHeldBesideAMemberWithAnotherScore) {
+  for (const char* score : {"5", "-5"}) {
+    for (const char* stale : {"/aaa", "/zzz", "zzz"}) {
+      call({"FLUSHDB"});
+      client.must_acquire(ann(), "/src/a");
+      const Lease ran_out = client.must_acquire(ann(), "/src/b");
+      call({"DEL", "{here}:lease:file:/src/b"});
+      call({"ZADD", "{here}:lease:paths", score, stale});
+
+      EXPECT_EQ(word_for(client.acquire(bob(), "/src/b")), "busy") << score << stale;
+      EXPECT_EQ(word_for(client.acquire(bob(), "/src/c")), "granted") << score << stale;
+      EXPECT_EQ(ask_for_directory(carol, "/src"), "busy") << score << stale;
+      EXPECT_FALSE(places(true).empty());
+      EXPECT_EQ(ask_for_directory(carol, "/src"), "busy") << score << stale;
+    }
+  }
+}
+
+TEST_F(RedisRepair, NamesAnIndexOfPathsOfAnotherType) {
+  client.must_acquire(ann(), "/a");
+  call({"DEL", "{here}:lease:paths"});
+  call({"SET", "{here}:lease:paths", "x"});
+
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = client.acquire(bob(), "/b");
+    ASSERT_EQ(word_for(refused), "corrupt");
+    EXPECT_NE(refused.error().message.find("{here}:lease:paths"), std::string::npos)
+        << refused.error().message;
+  }
+  EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "busy") << "it needs nothing of the index";
+  expect_repaired({"lease:paths"});
+  EXPECT_EQ(word_for(client.acquire(bob(), "/b")), "granted");
+}
+
+TEST_F(RedisRepair, BringsAnOlderFormatUpToDate) {
+  const Lease held = client.must_acquire(ann(), "/a");
+  call({"SET", "{here}:lease:format", "1"});
+  call({"ZREM", "{here}:lease:paths", Keys::held("/a", held.id.text)});
+  call({"ZADD", "{here}:lease:paths", "0", "/a"});
+  call({"SADD", "{here}:lease:at:/a", held.id.text});
+  EXPECT_EQ(word_for(client.acquire(bob(), "/a")), "busy");
+
+  expect_repaired({"lease:at:/a", "lease:paths"});
+
+  EXPECT_EQ(call({"GET", "{here}:lease:format"}), "2");
+  EXPECT_EQ(ask_for_directory(bob(), "/"), "busy");
+}
+
 TEST_F(RedisRepair, RemovesWhatStandsInThePlaceOfAnother) {
   const Lease lease = client.must_acquire(ann(), "/a");
   AcquireRequest request = RedisClient::request(bob(), "/a");

@@ -231,6 +231,8 @@ void RedisTransaction::ask_glance(const Round& round) {
   connection_.word(keys_.format());
   if (may_find_none(round)) {
     const std::string index = keys_.paths();
+    connection_.add({"ZCARD", index});
+    connection_.add({"ZCOUNT", index, "0", "0"});
     for (const std::string& path : round.paths)
       connection_.add({"ZLEXCOUNT", index, "[" + Keys::held(path, {}), "(" + path + '\1'});
   }
@@ -249,20 +251,25 @@ bool RedisTransaction::glance(Round& round) {
   const std::size_t values = documents + round.strings.size() + 1;
   const auto counts = std::span(replies).subspan(2, owners);  // Of the owners' leases.
   const ReplyView found = replies[2 + owners].view();
-  const auto held = std::span(replies).subspan(3 + owners, may_find_none(round) ? documents : 0);
-  for (std::size_t i = 0; i < replies.size(); ++i) {
-    if (i < 2 || i >= 2 + owners) must_be_answered(replies[i]);
+  // Of the index of paths: all its members, those with the score they all should have, those of each path.
+  const auto index = std::span(replies).subspan(3 + owners, may_find_none(round) ? 2 + documents : 0);
+  must_be_answered(replies.front());
+  for (const Reply& reply : replies) {
+    // Of another type: the script finds out which key.
+    if (!reply.view().text().starts_with("WRONGTYPE")) must_be_answered(reply);
   }
   learn_clock(round, replies[0].view(), true);
   round.tokens = 0;
 
   std::int64_t there = 0;
   bool is_plain = found.size() == values;
+  const bool is_ordered =
+      !index.empty() && !index[0].view().is_error() && index[0].view().integer() == index[1].view().integer();
   for (std::size_t i = 0; i < documents; ++i) {
     const bool is_there = !found[i].is_nil();
     there += is_there ? 1 : 0;
     // Redis may have dropped the document of some whose end nobody recorded.
-    is_plain &= is_there || (!held.empty() && held[i].view().integer() == 0);
+    is_plain &= is_there || (is_ordered && index[2 + i].view().integer() == 0);
   }
   is_plain &= replies[1].view().integer() == there;
   for (const Reply& count : counts) is_plain &= !count.view().is_error();
@@ -309,7 +316,10 @@ void RedisTransaction::learn(const Round& round, ReplyView answer) {
     if (!documents[i].is_nil()) learn_document(keys_.file(round.paths[i]), documents[i]);
     if (!queues[i].is_nil()) learn_queue(keys_.queue(round.paths[i]), queues[i], unreadable);
     // The key was dropped by Redis; that the lease is over is still to be recorded.
-    if (ended[i].is_error()) bad_.emplace(keys_.file(round.paths[i]), ended[i].text());
+    if (ended[i].is_error()) {
+      bad_.emplace(keys_.paths(), "it is of another type, or has other scores");
+      must_be_whole(keys_.paths());
+    }
     learn_pairs(ended[i], 0, false);
   }
   for (std::size_t i = 0; i < round.owners.size(); ++i)

@@ -59,7 +59,7 @@ return 1
 //     V key                            values of a hash
 //     H key                            all of a hash
 //     L key from                       a list from there to its end
-//     Z key min max limit              names in a range of a sorted set
+//     Z key start limit                names in a sorted set that begin so, in their order
 //     B command key a b limit          a part of one, by score
 //     D command key a b limit prefix   the same, with what stands under prefix + member
 //     X command key a b count          a part of a stream
@@ -87,13 +87,20 @@ if n > 0 then
 end
 -- Leases at a path; they outlive its document until their end is recorded.
 local paths = P .. 'paths'
-local function range_at(i)
-  local path = string.sub(A[first + i - 1], #P + 6)
-  return '[' .. path .. '\0', '(' .. path .. '\1'
+local function at_path(i) return string.sub(A[first + i - 1], #P + 6) .. '\0' end
+-- Names have an order only where all scores are equal; others may have put something there with another.
+local function in_order(key)
+  local count = redis.pcall('ZCARD', key)
+  return redis.pcall('ZCOUNT', key, 0, 0) == count, count
+end
+local function range(start)
+  return '[' .. start, '(' .. string.sub(start, 1, -2) .. string.char(string.byte(start, -1) + 1)
 end
 local plain = call('EXISTS', unpack(A, first, owners - 1)) == there
 for i = 1, n do
-  plain = plain and (files[i] or redis.pcall('ZLEXCOUNT', paths, range_at(i)) == 0)
+  if plain and not files[i] then
+    plain = in_order(paths) and call('ZLEXCOUNT', paths, range(at_path(i))) == 0
+  end
 end
 if m > 0 then
   local counts = {}
@@ -131,10 +138,24 @@ local function follow(ids, prefix, reply)
   end
   return reply
 end
+local function names(key, start, limit)
+  local ordered, count = in_order(key)
+  if failed(count) then return wrong(key) end
+  if ordered then
+    local low, high = range(start)
+    return call('ZRANGEBYLEX', key, low, high, 'LIMIT', 0, limit)
+  end
+  if count > 50000 then return {err = 'WRONGTYPE ' .. key .. ' has other scores'} end
+  local found = {}
+  for _, name in ipairs(call('ZRANGE', key, 0, -1)) do
+    if string.sub(name, 1, #start) == start then found[#found + 1] = name end
+  end
+  return found
+end
 if not plain then
   local function leases(i)
-    local ids = redis.pcall('ZRANGEBYLEX', paths, range_at(i))
-    if failed(ids) then return wrong(paths) end
+    local ids = names(paths, at_path(i), -1)
+    if failed(ids) then return ids end
     for j = 1, #ids do ids[j] = string.sub(ids[j], string.find(ids[j], '\0', 1, true) + 1) end
     return #ids > 0 and follow(ids, P .. 'id:', {})
   end
@@ -177,8 +198,8 @@ function read.L()
   return redis.pcall('LRANGE', key, from, -1)
 end
 function read.Z()
-  local key, low, high, limit = arg(), arg(), arg(), arg()
-  return redis.pcall('ZRANGEBYLEX', key, low, high, 'LIMIT', 0, limit)
+  local key, start, limit = arg(), arg(), arg()
+  return names(key, start, limit)
 end
 function read.B()
   local command, key, a, b, limit = arg(), arg(), arg(), arg(), arg()
