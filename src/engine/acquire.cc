@@ -257,8 +257,8 @@ Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket) {
     if (found.blocked.empty()) ledger.free(ticket.request);
     settle(ledger);
     ticket = *transaction.ticket(id);
-    // Others may have come to wait for its owner meanwhile.
-    if (!counted && ticket.status == Status::pending) {
+    // Others may have come to wait for its owner meanwhile, or waited behind it while it did not count.
+    if (!counted) {
       fail_deadlocked_waits(ledger, ticket.request->caller.holder.owner);
       settle(ledger);
       ticket = *transaction.ticket(id);
@@ -272,7 +272,7 @@ Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket) {
 void take_over(Ledger& ledger, const AcquireRequest& request, Ticket& ticket) {
   if (!request.waiter || ticket.request->waiter == request.waiter) return;
   ticket.request.own().waiter = request.waiter;
-  ledger.prove_life(ticket);
+  ledger.transaction().put(ticket);
 }
 
 Decision replay(Ledger& ledger, const AcquireRequest& request, Earlier earlier) {
