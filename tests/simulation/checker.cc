@@ -30,7 +30,7 @@ void Checker::fail(std::string invariant, std::string text) {
 }
 
 void Checker::begin(const Call& call) {
-  calls_.push_back({call, {}, {}});
+  calls_.push_back({call, {}, {}, now_.contentions});
   const std::string& key = call.request.idempotency_key;
   for (const Ticket& ticket : now_.tickets) {
     calls_.back().waiting.insert(ticket.id);

@@ -162,6 +162,7 @@ class Checker {
     Call call;
     std::set<GroupId> waiting;            // When it began.
     std::optional<Ticket> asks_again_of;  // It waits under the same key.
+    std::vector<Contention> contentions;  // When it began.
   };
   std::vector<Begun> calls_;
   Snapshot now_;  // As of the last commit.

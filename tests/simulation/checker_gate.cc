@@ -169,7 +169,10 @@ void Checker::check_denied(const Call& call, const Denied& denied) {
     if (kept == nullptr || kept->retry_at != told.retry_at || kept->state != told.state)
       return fail("G2", asker + " was told of a retry that is not so");
     only_scheduled = only_scheduled && told.state == ContentionState::scheduled;
-    just_looked |= told.first_denied_at == rules_.now() || told.retried_at == rules_.now();
+    // Another call may have looked at this very moment.
+    const auto& before = calls_.back().contentions;
+    if (std::ranges::find(before, *kept) == before.end())
+      just_looked |= told.first_denied_at == rules_.now() || told.retried_at == rules_.now();
   }
   if (denied.code != (only_scheduled ? Code::retry_later : Code::halted))
     fail("G3", fmt::format("{} was told {}", asker, info(denied.code).name));
