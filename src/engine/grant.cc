@@ -130,8 +130,7 @@ enum class Tried {
 };
 
 // Grants the ticket if nothing is in its way.
-Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
-  const Survey found = survey(ledger.transaction(), ledger.context(), ticket.request, &ticket);
+Tried try_waiter(Ledger& ledger, const Ticket& ticket, const Survey& found) {
   record(ledger, found);
   if (!found.lapsed_leases.empty() || !found.lapsed_tickets.empty()) return Tried::look_again;
   if (!found.blocked.empty() || ledger.context().withholds) return Tried::waits_on;
@@ -143,6 +142,33 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket) {
   ledger.grant(ticket, std::move(ids), given.token);
   fail_deadlocked_holders(ledger, ticket.request->caller, given.leases);
   return Tried::granted;
+}
+
+// Most often one path is free, and the first of those who wait for it wants it for himself. Whether he gets
+// it or not, everybody else waits for him, whatever they want. So nobody need read that, and a long line
+// costs little more than a short one. False: it is not so.
+bool settle_simply(Ledger& ledger, const std::vector<Scope>& freed) {
+  const Scope& scope = freed.front();
+  if (scope.subtree || std::ranges::count(freed, scope) != std::ssize(freed)) return false;
+  Transaction& transaction = ledger.transaction();
+  const std::vector<InLine> line = transaction.line_at(scope.path);
+  if (line.empty()) return true;
+  const InLine& first =
+      *std::ranges::min_element(line, before, [](const InLine& waiter) { return rank_of(waiter); });
+  const std::set<Owner> holders = holders_at(transaction, {scope});
+  const auto matters = [&](const InLine& waiter) {
+    if (waiter.upgrade || ledger.took_from(waiter)) return true;
+    if (&waiter != &first && (owns(waiter, first.owner) || owns(first, waiter.owner))) return true;
+    return std::ranges::any_of(holders, [&](const Owner& owner) { return owns(waiter, owner); });
+  };
+  if (std::ranges::any_of(line, matters)) return false;
+  const std::optional<Ticket> ticket = transaction.ticket(first.ticket);
+  if (!ticket || ticket->request->mode != Mode::exclusive || ticket->request->paths.size() != 1) return false;
+  if (ticket->request->paths.front().scope() != scope) return false;
+  if (lapse(*ticket, ledger.now(), ledger.context()) != EndCause::none) return false;
+  // What it finds to be over frees this path once more.
+  try_waiter(ledger, *ticket, survey_alone(transaction, ledger.context(), *ticket));
+  return true;
 }
 
 // An upgrade whose owner lost the shared lease is behind ordinary waiters now, for all its paths and not only
@@ -235,6 +261,7 @@ void refetch(Transaction& transaction, std::vector<Lease>& given) {
 void settle(Ledger& ledger) {
   std::set<GroupId> demoted;
   for (std::vector<Scope> freed = ledger.take_freed(); !freed.empty(); freed = ledger.take_freed()) {
+    if (settle_simply(ledger, freed)) continue;
     const std::vector<Ticket> waiters =
         in_order(ledger.transaction(), ledger.context(), ledger.transaction().tickets_at(freed));
     if (waiters.empty()) continue;
@@ -252,7 +279,8 @@ void settle(Ledger& ledger) {
         ledger.fail(ticket, cause);
         continue;
       }
-      const Tried tried = try_waiter(ledger, ticket);
+      const Survey found = survey(ledger.transaction(), ledger.context(), ticket.request, &ticket);
+      const Tried tried = try_waiter(ledger, ticket, found);
       if (tried == Tried::look_again) {
         // At them all, in order: this one is not to be passed by its own owner's next.
         for (const Scope& scope : freed) ledger.free(scope);

@@ -194,6 +194,10 @@ void Ledger::fail(Ticket ticket, EndCause cause, const Because& because) {
   free(ticket.request);
 }
 
+bool Ledger::took_from(const InLine& waiter) const {
+  return std::ranges::any_of(losers_, [&](const Owner& owner) { return owns(waiter, owner); });
+}
+
 void Ledger::free(const AcquireRequest& request) {
   for (const WantedPath& wanted : request.paths) freed_.push_back(wanted.scope());
 }

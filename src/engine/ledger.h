@@ -95,6 +95,7 @@ class Ledger {
 
   // Has anything of the caller's ended, or become shared, in this transaction?
   bool took_from(const Caller& caller) const;
+  bool took_from(const InLine& waiter) const;
 
   // Scopes in which something ended since the last call.
   std::vector<Scope> take_freed() { return std::exchange(freed_, {}); }

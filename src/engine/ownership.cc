@@ -8,10 +8,21 @@
 
 namespace leasehold {
 
-bool owns(const Caller& caller, const Owner& owner) {
-  const Owner& self = caller.holder.owner;
+namespace {
+
+bool owns(const Owner& self, bool whole_session, const Owner& owner) {
   if (self == owner) return true;
-  return caller.whole_session && !self.session_id.empty() && self.session_id == owner.session_id;
+  return whole_session && !self.session_id.empty() && self.session_id == owner.session_id;
+}
+
+}  // namespace
+
+bool owns(const Caller& caller, const Owner& owner) {
+  return owns(caller.holder.owner, caller.whole_session, owner);
+}
+
+bool owns(const InLine& waiter, const Owner& owner) {
+  return owns(waiter.owner, waiter.whole_session, owner);
 }
 
 Standing standing(const Caller& caller, const std::optional<Lease>& lease, EndCause lapsed,

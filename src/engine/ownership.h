@@ -3,11 +3,13 @@
 #include <optional>
 
 #include "leasehold/calls.h"
+#include "store/records.h"
 
 namespace leasehold {
 
 // Does what belongs to `owner` count as the caller's own?
 bool owns(const Caller& caller, const Owner& owner);
+bool owns(const InLine& waiter, const Owner& owner);
 
 // Where a caller stands with a lease it names.
 enum class Standing {

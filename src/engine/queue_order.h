@@ -27,6 +27,10 @@ inline Rank rank_of(const Ticket& ticket, bool upgrade) {
   return {upgrade, ticket.order, ticket.sequence, ticket.id.text};
 }
 
+inline Rank rank_of(const InLine& waiter) {
+  return {waiter.upgrade, waiter.order, waiter.sequence, waiter.ticket.text};
+}
+
 // The place of a request that arrives now. It has no sequence yet: it is behind all its equals.
 inline Rank rank_at_arrival(int priority, bool upgrade, Time now, const Policy& policy) {
   return {upgrade, now - priority * policy.priority_step, Token{UINT64_MAX}};

@@ -23,14 +23,14 @@ class Surveyor {
     result_.places.resize(request.paths.size());
   }
 
-  Survey run(const Ticket* waiting, const Ticket* also) {
+  Survey run(const Ticket* waiting, const Ticket* also, bool is_alone = false) {
     std::vector<std::vector<Lease>> others(request_.paths.size());
     for (std::size_t i = 0; i < request_.paths.size(); ++i) others[i] = look_for_own(i);
     result_.upgrade = (waiting == nullptr || waiting->upgrade) && is_upgrade();
     const Rank rank = waiting != nullptr
                           ? rank_of(*waiting, result_.upgrade)
                           : rank_at_arrival(request_.priority, result_.upgrade, now_, context_.policy);
-    const std::vector<Ticket> tickets = waiters(also);
+    const std::vector<Ticket> tickets = is_alone ? std::vector<Ticket>() : waiters(also);
     for (std::size_t i = 0; i < request_.paths.size(); ++i) {
       if (result_.places[i].held) continue;
       look_for_waiters(i, rank, waiting, tickets);
@@ -212,6 +212,10 @@ std::size_t Survey::waiters_ahead() const {
 Survey survey(View& view, const Context& context, const AcquireRequest& request, const Ticket* waiting,
               const Ticket* also) {
   return Surveyor(view, context, request).run(waiting, also);
+}
+
+Survey survey_alone(View& view, const Context& context, const Ticket& waiting) {
+  return Surveyor(view, context, waiting.request).run(&waiting, nullptr, true);
 }
 
 std::vector<Ticket> in_order(View& view, const Context& context, std::vector<Ticket> tickets) {

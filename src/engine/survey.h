@@ -52,6 +52,9 @@ struct Survey {
 Survey survey(View& view, const Context& context, const AcquireRequest& request,
               const Ticket* waiting = nullptr, const Ticket* also = nullptr);
 
+// The same for one who waits, and whom no other request that waits concerns.
+Survey survey_alone(View& view, const Context& context, const Ticket& waiting);
+
 // Waiters in the order they will go. An upgrade whose owner lost the shared lease is no upgrade any more: it
 // waits like everybody else, from when it came.
 std::vector<Ticket> in_order(View& view, const Context& context, std::vector<Ticket> tickets);

@@ -28,6 +28,18 @@ struct Ticket {
   bool operator==(const Ticket&) const = default;
 };
 
+// Somebody who waits for a path, as far as an index tells: not for what else, nor how.
+struct InLine {
+  GroupId ticket;
+  Owner owner;
+  bool whole_session = false;
+  bool upgrade = false;
+  Time order;
+  Token sequence;
+
+  bool operator==(const InLine&) const = default;
+};
+
 // The answer once given under an idempotency key.
 struct Answer {
   Owner owner;

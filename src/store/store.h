@@ -58,6 +58,8 @@ class View {
   // Of several scopes each once: one that waits for many paths is large.
   virtual std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) = 0;
   std::vector<Ticket> tickets_at(const Scope& scope) { return tickets_at(std::vector{scope}); }
+  // Those at one path in short, in no particular order: a line may be long, and its tickets are large.
+  virtual std::vector<InLine> line_at(const std::string& path) = 0;
 
   // By id, whatever the status, as long as they are kept.
   virtual std::optional<Lease> lease(const LeaseId& id) = 0;

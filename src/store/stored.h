@@ -14,6 +14,16 @@ inline bool is_pending(const std::optional<Ticket>& ticket) {
   return ticket && ticket->status == Status::pending;
 }
 
+inline InLine in_short(const Ticket& ticket) {
+  const Caller& caller = ticket.request->caller;
+  return {.ticket = ticket.id,
+          .owner = caller.holder.owner,
+          .whole_session = caller.whole_session,
+          .upgrade = ticket.upgrade,
+          .order = ticket.order,
+          .sequence = ticket.sequence};
+}
+
 // How a session's path is called among its others: a file and the directory of the same name differ.
 inline std::string session_field(const SessionPath& path) {
   return path.subtree ? path.path + "/**" : path.path;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "contract/store_contract.h"
+#include "store/stored.h"
 
 namespace leasehold {
 namespace {
@@ -19,6 +20,11 @@ Paths paths(const std::vector<Ticket>& tickets) {
   Paths found;
   for (const Ticket& ticket : tickets) found.push_back(ticket.request->paths[0].path);
   return sorted(found);
+}
+
+std::vector<InLine> by_ticket(std::vector<InLine> line) {
+  std::ranges::sort(line, {}, &InLine::ticket);
+  return line;
 }
 
 struct Sight {
@@ -244,6 +250,41 @@ TEST_P(StoreContract, ATicketThatAsksForAFileAndItsDirectoryIsFoundOnce) {
     EXPECT_EQ(ids(view.tickets_at({"/src", false})), group_ids({1}));
     EXPECT_EQ(ids(view.tickets_at({"/src/b", false})), group_ids({1}));
   });
+}
+
+TEST_P(StoreContract, ALineTellsInShortWhoWaitsThere) {
+  Ticket upgrade = make_ticket(1, {"/src/a"}, bob());
+  upgrade.upgrade = true;
+  upgrade.order -= std::chrono::seconds(1);
+  Ticket of_session = make_ticket(2, {"/src", "/src/a", "/lib"});
+  of_session.request.own().paths[0].subtree = true;
+  of_session.request.own().caller.whole_session = true;
+  std::vector<Ticket> all = {upgrade, of_session, make_ticket(3, {"/src/a/x", "/src/b"}),
+                             make_ticket(4, {"/src/a"})};
+  const auto expect_lines = [&] {
+    const auto writes = [&](Transaction& transaction) {
+      for (const Ticket& ticket : all) transaction.put(ticket);
+    };
+    expect_reads(writes, scope_named({"/src", true}), [](View& view) {
+      for (const char* path : {"/src/a", "/src/b", "/src", "/lib", "/lib/x", "/src/a/x", "/doc"}) {
+        std::vector<InLine> expected;
+        for (const Ticket& ticket : view.tickets_at({path, false})) expected.push_back(in_short(ticket));
+        EXPECT_EQ(by_ticket(view.line_at(path)), by_ticket(expected)) << path;
+      }
+    });
+  };
+
+  expect_lines();
+
+  // Each of these by itself changes nothing of where a ticket waits.
+  all[0].upgrade = false;
+  all[1].order += std::chrono::seconds(2);
+  all[2].request.own().caller.holder.owner = bob();
+  all[3].request.own().caller.whole_session = true;
+  expect_lines();
+
+  all[3].status = Status::failed;
+  expect_lines();
 }
 
 TEST_P(StoreContract, AFootprintOfADirectoryServesReadsOfItsFiles) {

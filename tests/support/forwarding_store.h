@@ -19,6 +19,7 @@ class ForwardingTransaction : public Transaction {
   std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) override {
     return target_.tickets_at(scopes);
   }
+  std::vector<InLine> line_at(const std::string& path) override { return target_.line_at(path); }
   std::optional<Lease> lease(const LeaseId& id) override { return target_.lease(id); }
   std::optional<Ticket> ticket(const GroupId& id) override { return target_.ticket(id); }
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override {

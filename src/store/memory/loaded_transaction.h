@@ -51,6 +51,10 @@ class LoadedTransaction : public Transaction {
     for (const Scope& scope : scopes) self().ensure(scope);
     return tables_.tickets_at(scopes);
   }
+  std::vector<InLine> line_at(const std::string& path) override {
+    self().ensure({path, false});
+    return tables_.line_at(path);
+  }
   std::optional<Lease> lease(const LeaseId& id) override {
     if (auto found = tables_.lease(id)) return found;
     Round round;

@@ -73,6 +73,7 @@ class MemoryTransaction final : public Transaction {
   std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) override {
     return tables_.tickets_at(scopes);
   }
+  std::vector<InLine> line_at(const std::string& path) override { return tables_.line_at(path); }
   std::optional<Lease> lease(const LeaseId& id) override { return tables_.lease(id); }
   std::optional<Ticket> ticket(const GroupId& id) override { return tables_.ticket(id); }
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override {

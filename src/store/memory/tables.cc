@@ -7,6 +7,7 @@
 #include "model/scope.h"
 #include "store/deadline.h"
 #include "store/matching.h"
+#include "store/stored.h"
 
 namespace leasehold {
 namespace {
@@ -253,6 +254,12 @@ std::vector<Ticket> Tables::tickets_at(const std::vector<Scope>& scopes) const {
   tickets.reserve(found.size());  // A ticket is large to move.
   for (const Ticket* ticket : found) tickets.push_back(*ticket);
   return tickets;
+}
+
+std::vector<InLine> Tables::line_at(const std::string& path) const {
+  std::vector<InLine> line;
+  for (const Ticket* ticket : find_tickets_at({path, false})) line.push_back(in_short(*ticket));
+  return line;
 }
 
 std::optional<Lease> Tables::lease(const LeaseId& id) const {

@@ -53,6 +53,7 @@ class Tables {
   std::vector<Lease> leases_at(const Scope& scope) const;
   std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) const;  // Each once.
   std::vector<const Ticket*> find_tickets_at(const Scope& scope) const;    // Until the next change.
+  std::vector<InLine> line_at(const std::string& path) const;
   std::optional<Lease> lease(const LeaseId& id) const;
   const Lease* find_lease(const LeaseId& id) const;  // Until the next change. Null: there is none.
   std::optional<Ticket> ticket(const GroupId& id) const;

@@ -102,6 +102,7 @@ void rebase(Connection& connection, const Boot& old, const Boot& boot, const Sto
           " ended_ns = min(ended_ns + ?1, 0)")
       .bind(shift)
       .run();
+  connection.query("UPDATE ticket_paths SET order_ns = min(order_ns + ?1, 0)").bind(shift).run();
   connection
       .query(
           "UPDATE notices SET at_ns = min(at_ns + ?1, 0), drop_ns = min(drop_ns, 4000000000000000000) + ?1")

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "model/scope.h"
 #include "store/sqlite/rows.h"
@@ -156,6 +157,28 @@ std::vector<Ticket> SqliteTransaction::tickets_at(const std::vector<Scope>& scop
   found.reserve(ids.size());
   for (const std::string_view id : ids) found.push_back(tickets_.at(std::string(id)));
   return found;
+}
+
+std::vector<InLine> SqliteTransaction::line_at(const std::string& path) {
+  if (!has_waiters_) return {};
+  std::vector<InLine> line;
+  std::vector<std::string> places = ancestors(path);
+  places.push_back(path);
+  for (const std::string& place : places) {
+    Query at =
+        connection_.query("SELECT " IN_LINE_COLUMNS
+                          " FROM ticket_paths WHERE workspace = ? AND file_path = ? AND (subtree = 1 OR ?)");
+    at.bind_all(alias_, place, std::int64_t{place == path});
+    // One may wait for a directory and for what is in it.
+    const std::size_t from_above = line.size();
+    while (at.step()) {
+      InLine waiter = read_in_line(at);
+      const auto above = std::span(line).first(from_above);
+      if (std::ranges::find(above, waiter.ticket, &InLine::ticket) == above.end())
+        line.push_back(std::move(waiter));
+    }
+  }
+  return line;
 }
 
 std::set<std::string> SqliteTransaction::find_waiting(const Scope& scope) {

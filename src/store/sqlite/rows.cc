@@ -165,6 +165,17 @@ Ticket read_ticket(Query& row, const std::string& workspace) {
   return ticket;
 }
 
+InLine read_in_line(Query& row) {
+  InLine waiter;
+  waiter.ticket = {string(row)};
+  waiter.owner = owner(row);
+  waiter.whole_session = flag(row);
+  waiter.upgrade = flag(row);
+  waiter.order = time(row);
+  waiter.sequence = token(row);
+  return waiter;
+}
+
 Event read_event(Query& row) {
   Event event;
   event.sequence = sequence_from(row.text());

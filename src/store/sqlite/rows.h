@@ -15,9 +15,10 @@ namespace leasehold::sqlite {
   "boot_id, pid_namespace, pid, start_time, token, status, ended_by, created_ns, acquired_ns, expires_ns, " \
   "heartbeat_ns, updated_ns, idle_ns, recalled_ns, ttl_ms, renewal_count, max_renewals, group_id, room, "   \
   "reason, trace, requested, paired_with, pairs, rule, attended, leases.rowid"
-#define TICKET_COLUMNS                                                            \
-  "tickets.id, request, sequence, arrival_ns, order_ns, upgrade, wait_until_ns, " \
+#define TICKET_COLUMNS                                                                                    \
+  "tickets.id, request, tickets.sequence, arrival_ns, tickets.order_ns, tickets.upgrade, wait_until_ns, " \
   "proven_until_ns, status, ended_by, ended_ns, leases, token"
+#define IN_LINE_COLUMNS "ticket_id, agent_id, session_id, whole_session, upgrade, order_ns, sequence"
 #define EVENT_COLUMNS                                                                                  \
   "id, event_type, lease_id, group_id, agent_id, session_id, pr_id, file_path, subtree, mode, token, " \
   "status_before, status_after, cause, renewal_count, count, event_ns, event_us, actor, reason, trace"
@@ -32,6 +33,7 @@ namespace leasehold::sqlite {
 // All throw Failure for a row that cannot be a record.
 Lease read_lease(Query& row, const std::string& workspace);
 Ticket read_ticket(Query& row, const std::string& workspace);
+InLine read_in_line(Query& row);
 // This thread need not parse it then.
 void note_request(const std::string& text, const CopyOnWrite<AcquireRequest>& request);
 Event read_event(Query& row);

@@ -373,6 +373,28 @@ CREATE INDEX idx_leases_ended ON leases(workspace, deadline_ns)
      "ALTER TABLE notices ADD COLUMN subtree INTEGER NOT NULL DEFAULT 0;"},
     {10, "010_mark_what_is_durable", "Which leases a power cut cannot have taken: they may outlive a reboot",
      "ALTER TABLE leases ADD COLUMN durable INTEGER NOT NULL DEFAULT 0;"},
+    {11, "011_know_a_line", "Who waits for a path and in which order, without reading what they want", R"(
+ALTER TABLE ticket_paths RENAME TO ticket_paths_before;
+CREATE TABLE ticket_paths (
+    workspace TEXT NOT NULL,
+    file_path TEXT NOT NULL,
+    subtree INTEGER NOT NULL,
+    ticket_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    whole_session INTEGER NOT NULL,
+    upgrade INTEGER NOT NULL,
+    order_ns INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    PRIMARY KEY (workspace, file_path, ticket_id)
+) WITHOUT ROWID;
+INSERT INTO ticket_paths
+    SELECT old.workspace, file_path, subtree, ticket_id, tickets.agent_id, tickets.session_id,
+           ifnull(iif(json_valid(request), json_extract(request, '$.whole_session'), 0), 0), tickets.upgrade,
+           tickets.order_ns, tickets.sequence
+    FROM ticket_paths_before AS old JOIN tickets ON tickets.id = ticket_id;
+DROP TABLE ticket_paths_before;
+)"},
 };
 
 std::int64_t number(Connection& connection, const char* sql) {

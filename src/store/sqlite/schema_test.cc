@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "store/stored.h"
 #include "support/raw_sqlite.h"
 #include "support/sqlite_place.h"
 
@@ -173,7 +175,8 @@ TEST_F(SchemaTest, EveryStepIsRecorded) {
       "7|007_sort_by_owner_and_workspace|success|NULL|1|1\n"
       "8|008_store_less_of_a_lease|success|NULL|1|1\n"
       "9|009_tell_of_subtrees|success|NULL|1|1\n"
-      "10|010_mark_what_is_durable|success|NULL|1|1\n");
+      "10|010_mark_what_is_durable|success|NULL|1|1\n"
+      "11|011_know_a_line|success|NULL|1|1\n");
   EXPECT_EQ(sql("PRAGMA user_version; PRAGMA application_id; PRAGMA journal_mode"),
             fmt::format("{}\n{}\nwal\n", sqlite::latest_version(), sqlite::kApplicationId));
 }
@@ -291,6 +294,42 @@ void expect_upgraded(const SchemaTest& test) {
       },
       false, "");
   EXPECT_TRUE(done);
+}
+
+// Somebody may wait while his store is upgraded.
+TEST_F(SchemaTest, WhoWaitedBeforeLinesWereKnownKeepsItsPlace) {
+  Ticket ticket = make_ticket(1, {"/a", "/b"});
+  ticket.upgrade = true;
+  ticket.request.own().caller.whole_session = true;
+  const Ticket other = make_ticket(2, {"/a"}, bob());
+  {
+    const auto store = place.open();
+    EXPECT_TRUE(try_commit(
+        *store,
+        [&](Transaction& transaction) {
+          transaction.put(ticket);
+          transaction.put(other);
+        },
+        false, kWorkspace));
+  }
+  ASSERT_EQ(
+      sql("CREATE TABLE before AS SELECT workspace, file_path, subtree, ticket_id FROM ticket_paths;"
+          "DROP TABLE ticket_paths;"
+          "CREATE TABLE ticket_paths (workspace TEXT NOT NULL, file_path TEXT NOT NULL, subtree INTEGER NOT "
+          "NULL, ticket_id TEXT NOT NULL, PRIMARY KEY (workspace, file_path, ticket_id)) WITHOUT ROWID;"
+          "INSERT INTO ticket_paths SELECT * FROM before; DROP TABLE before;"
+          "DELETE FROM migrations WHERE version = 11; PRAGMA user_version = 10"),
+      "");
+
+  const auto store = place.open();
+
+  look(*store, [&](View& view) {
+    std::vector<InLine> line = view.line_at("/a");
+    std::ranges::sort(line, {}, &InLine::ticket);
+    EXPECT_EQ(line, (std::vector{in_short(ticket), in_short(other)}));
+    EXPECT_EQ(view.line_at("/b"), std::vector{in_short(ticket)});
+    EXPECT_EQ(view.tickets_at({"/b", false}), std::vector{ticket});
+  });
 }
 
 TEST_F(SchemaTest, AFileOfTheSeedIsTakenOver) {

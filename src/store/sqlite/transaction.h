@@ -38,6 +38,7 @@ class SqliteTransaction final : public Transaction {
   std::vector<Lease> leases_at(const Scope& scope) override;
   using Transaction::tickets_at;
   std::vector<Ticket> tickets_at(const std::vector<Scope>& scopes) override;
+  std::vector<InLine> line_at(const std::string& path) override;
   std::optional<Lease> lease(const LeaseId& id) override;
   std::optional<Ticket> ticket(const GroupId& id) override;
   std::optional<Lease> last_lease(const Owner& owner, const std::string& path) override;

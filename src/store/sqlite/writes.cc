@@ -6,6 +6,7 @@
 #include "store/json/records_json.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/transaction.h"
+#include "store/stored.h"
 #include "store/token.h"
 
 namespace leasehold::sqlite {
@@ -183,7 +184,8 @@ void SqliteTransaction::put(const Ticket& ticket) {
     const std::optional<Ticket> before = this->ticket(ticket.id);
     if (!before) throw_corrupt("the id of another workspace's ticket");
     update(*before, ticket);
-    if (before->status != ticket.status || before->request->paths != ticket.request->paths) {
+    if (before->status != ticket.status || before->request->paths != ticket.request->paths ||
+        in_short(*before) != in_short(ticket)) {
       remove_paths(*before);
       add_paths(ticket);
     }
@@ -234,12 +236,16 @@ void SqliteTransaction::write(const Ticket& ticket, std::string_view request, co
 void SqliteTransaction::add_paths(const Ticket& ticket) {
   if (ticket.status != Status::pending) return;
   has_waiters_ = true;
+  const InLine waiter = in_short(ticket);
   for (const WantedPath& wanted : ticket.request->paths) {
     connection_
-        .query(
-            "INSERT INTO ticket_paths (workspace, file_path, subtree, ticket_id) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET subtree = max(subtree, excluded.subtree)")
-        .bind_all(alias_, wanted.path, std::int64_t{wanted.subtree}, ticket.id.text)
+        .query("INSERT INTO ticket_paths (workspace, file_path, subtree, " IN_LINE_COLUMNS
+               ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+               " ON CONFLICT DO UPDATE SET subtree = max(subtree, excluded.subtree)")
+        .bind_all(alias_, wanted.path, std::int64_t{wanted.subtree}, waiter.ticket.text,
+                  waiter.owner.agent_id, waiter.owner.session_id, std::int64_t{waiter.whole_session},
+                  std::int64_t{waiter.upgrade}, to_column(waiter.order),
+                  static_cast<std::int64_t>(waiter.sequence.value))
         .run();
   }
 }
