@@ -125,14 +125,19 @@ void Bells::serve() {
 }
 
 void Bells::hear(const pb::WatchResponse& message) {
-  if (const std::optional<Ring> ring = ring_in(message)) heard_(*ring);
+  if (!wake(message)) return;
+  // It is to go first. What else the ring says is for later.
+  std::this_thread::yield();
+  const Ring ring = ring_from(message.events(message.events_size() - 1).kv().value());
+  rings_.note_next(ring.next);
+  heard_(ring);
 }
 
-// What a message says to the one who listens; he is woken.
-std::optional<Ring> Bells::ring_in(const pb::WatchResponse& message) {
+// Wakes the one who listens, if a message tells of a ring.
+bool Bells::wake(const pb::WatchResponse& message) {
   const std::lock_guard lock(mutex_);
   const auto found = listeners_.find(message.watch_id());
-  if (found == listeners_.end()) return std::nullopt;
+  if (found == listeners_.end()) return false;
   Listener& listener = found->second;
   if (message.canceled()) {
     // Compacted, the member has no leader, or it may not be watched: all begins anew, after a pause.
@@ -143,14 +148,11 @@ std::optional<Ring> Bells::ring_in(const pb::WatchResponse& message) {
     listener.is_confirmed = true;
     changed_.notify_all();
   }
-  if (message.events_size() == 0) return std::nullopt;
+  if (message.events_size() == 0) return false;
   const pb::KeyValue& rung = message.events(message.events_size() - 1).kv();
-  return rings_.note(listener.ticket, [&] {
-    listener.nudge->give();  // To wake takes as long as to read; who is sooner waits for the rest.
-    Ring ring = ring_from(rung.value());
-    ring.revision = rung.mod_revision();
-    return ring;
-  });
+  rings_.note(listener.ticket, rung.value(), rung.mod_revision());
+  listener.nudge->give();
+  return true;
 }
 
 }  // namespace leasehold::etcd

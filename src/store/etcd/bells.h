@@ -53,7 +53,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
   void serve();
   void open_stream(const Member& member, grpc::ClientContext& context);
   void hear(const pb::WatchResponse& message);
-  std::optional<Ring> ring_in(const pb::WatchResponse& message);
+  bool wake(const pb::WatchResponse& message);
   void ask_to_watch(std::int64_t watch, const GroupId& ticket);
 
   const Cluster& cluster_;

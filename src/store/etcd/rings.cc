@@ -69,23 +69,31 @@ Ring ring_from(std::string_view text) {
   return ring;
 }
 
-Ring Rings::note(const GroupId& ticket, const std::function<Ring()>& read) {
+void Rings::note(const GroupId& ticket, std::string text, std::int64_t revision) {
   const std::lock_guard lock(mutex_);
-  Ring ring = read();
-  if (next_.size() > kMost) next_.clear();
-  if (!ring.next.owner.empty()) next_[{ring.next.workspace, ring.next.path}] = ring.next;
-  heard_[ticket.text] = {ring, Clock::now()};
-  return ring;
+  heard_[ticket.text] = {std::move(text), revision, Clock::now()};
 }
 
 std::optional<Ring> Rings::take(const GroupId& ticket) {
-  const std::lock_guard lock(mutex_);
-  const auto found = heard_.find(ticket.text);
-  if (found == heard_.end()) return std::nullopt;
-  Heard heard = std::move(found->second);
-  heard_.erase(found);
+  Heard heard;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = heard_.find(ticket.text);
+    if (found == heard_.end()) return std::nullopt;
+    heard = std::move(found->second);
+    heard_.erase(found);
+  }
   if (Clock::now() - heard.at > kHeardFor) return std::nullopt;
-  return std::move(heard.ring);
+  Ring ring = ring_from(heard.text);
+  ring.revision = heard.revision;
+  return ring;
+}
+
+void Rings::note_next(const NextInLine& next) {
+  if (next.owner.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (next_.size() > kMost) next_.clear();
+  next_[{next.workspace, next.path}] = next;
 }
 
 void Rings::forget(const GroupId& ticket) {

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -40,19 +39,21 @@ Ring ring_from(std::string_view text);
 // Rings that were heard and that nobody has asked for. Thread-safe.
 class Rings {
  public:
-  // Whoever takes it waits until it is read.
-  Ring note(const GroupId& ticket, const std::function<Ring()>& read);
+  // As it stood under the bell's key, at that revision.
+  void note(const GroupId& ticket, std::string text, std::int64_t revision);
   // Nothing: there was none just now.
   std::optional<Ring> take(const GroupId& ticket);
   void forget(const GroupId& ticket);
 
+  void note_next(const NextInLine& next);
   // Told once: by then it gets its turn.
   NextInLine take_next(const std::string& workspace, const std::string& path);
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Heard {
-    Ring ring;
+    std::string text;
+    std::int64_t revision;
     Clock::time_point at;
   };
 

@@ -35,13 +35,8 @@ TEST(EtcdRings, WhatIsNotOurTextTellsNothing) {
 // One store serves several workspaces, and each may have a file of that name.
 TEST(EtcdRings, WhoIsNextIsToldInItsWorkspaceOnly) {
   Rings rings;
-  for (const char* workspace : {"one", "two"}) {
-    rings.note({workspace}, [&] {
-      Ring ring;
-      ring.next = {.workspace = workspace, .path = "/a", .owner = workspace, .leases = {}};
-      return ring;
-    });
-  }
+  for (const char* workspace : {"one", "two"})
+    rings.note_next({.workspace = workspace, .path = "/a", .owner = workspace, .leases = {}});
 
   EXPECT_EQ(rings.take_next("one", "/a").owner, "one");
   EXPECT_EQ(rings.take_next("two", "/a").owner, "two");
