@@ -141,6 +141,8 @@ Tried try_waiter(Ledger& ledger, const Ticket& ticket, const Survey& found) {
   remember_grant(ledger.transaction(), ticket.request, ids);
   ledger.grant(ticket, std::move(ids), given.token);
   fail_deadlocked_holders(ledger, ticket.request->caller, given.leases);
+  // Only seen and not heard of, it may not have counted for a while, and passes those who came meanwhile.
+  if (ledger.now() >= ticket.proven_until) fail_deadlocked_waits(ledger, ticket.request->caller.holder.owner);
   return Tried::granted;
 }
 

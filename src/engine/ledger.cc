@@ -5,7 +5,6 @@
 
 #include "engine/explain.h"
 #include "engine/live.h"
-#include "engine/ownership.h"
 #include "engine/sessions.h"
 #include "util/check.h"
 
@@ -173,10 +172,6 @@ void Ledger::end(Lease lease, EndCause cause, const Because& because) {
   losers_.insert(lease.holder.owner);
 }
 
-bool Ledger::took_from(const Caller& caller) const {
-  return std::ranges::any_of(losers_, [&](const Owner& owner) { return owns(caller, owner); });
-}
-
 void Ledger::fail(Ticket ticket, EndCause cause, const Because& because) {
   LEASEHOLD_CHECK(ticket.status == Status::pending);
   for (const LeaseId& id : ticket.leases) {
@@ -192,10 +187,6 @@ void Ledger::fail(Ticket ticket, EndCause cause, const Because& because) {
   ticket.ended_at = now();
   transaction_.put(ticket);
   free(ticket.request);
-}
-
-bool Ledger::took_from(const InLine& waiter) const {
-  return std::ranges::any_of(losers_, [&](const Owner& owner) { return owns(waiter, owner); });
 }
 
 void Ledger::free(const AcquireRequest& request) {

@@ -4,12 +4,14 @@
 // here, too; answers under idempotency keys are idempotency.h's.)
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "engine/context.h"
+#include "engine/ownership.h"
 #include "store/store.h"
 
 namespace leasehold {
@@ -94,8 +96,10 @@ class Ledger {
   void free(const Scope& scope) { freed_.push_back(scope); }
 
   // Has anything of the caller's ended, or become shared, in this transaction?
-  bool took_from(const Caller& caller) const;
-  bool took_from(const InLine& waiter) const;
+  template <class Who>  // A caller, or somebody in line.
+  bool took_from(const Who& who) const {
+    return std::ranges::any_of(losers_, [&](const Owner& owner) { return owns(who, owner); });
+  }
 
   // Scopes in which something ended since the last call.
   std::vector<Scope> take_freed() { return std::exchange(freed_, {}); }

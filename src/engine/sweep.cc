@@ -6,20 +6,26 @@
 #include "engine/grant.h"
 #include "engine/ledger.h"
 #include "engine/live.h"
+#include "engine/ownership.h"
 
 namespace leasehold {
 namespace {
 
-// False: nobody who is in its way can be waiting for it. Most waiters of a long queue are like that.
-bool may_be_waited_for(Ledger& ledger, const Ticket& ticket) {
+// False: nobody who is in its way can be waiting for it, nor in the way of what else its owner waits for.
+// Most waiters of a long queue are like that.
+bool may_be_waited_for(Ledger& ledger, const Ticket& ticket, const std::vector<Ticket>& waiting) {
   const Caller& caller = ticket.request->caller;
+  const Owner& owner = caller.holder.owner;
   const bool one_file = ticket.request->paths.size() == 1 && !ticket.request->paths.front().subtree;
-  return !one_file || caller.whole_session || ledger.transaction().lease_count(caller.holder.owner) > 0;
+  if (!one_file || caller.whole_session || ledger.transaction().lease_count(owner) > 0) return true;
+  return std::ranges::any_of(waiting, [&](const Ticket& other) {
+    return other.id != ticket.id && owns(other.request->caller, owner);
+  });
 }
 
 Swept record_lapsed(Ledger& ledger, std::vector<Lease> leases, std::vector<Ticket> tickets) {
   Swept swept;
-  std::vector<Owner> seen_again;
+  std::vector<Ticket> seen_again;
   for (Lease& lease : leases) {
     const EndCause cause = lapse(lease, ledger.now(), ledger.context());
     if (cause != EndCause::none) {
@@ -37,13 +43,18 @@ Swept record_lapsed(Ledger& ledger, std::vector<Lease> leases, std::vector<Ticke
     } else if (ticket.proven_until <= ledger.now()) {
       // It is seen to live. Without this it would be due again at once, and the sweep would not end.
       ledger.prove_life(ticket);
-      if (may_be_waited_for(ledger, ticket)) seen_again.push_back(ticket.request->caller.holder.owner);
+      seen_again.push_back(std::move(ticket));
     }
   }
   settle(ledger);
+  if (seen_again.empty()) return swept;
   // While they did not count, others may have come to wait for them.
-  for (const Owner& owner : seen_again) fail_deadlocked_waits(ledger, owner);
-  if (!seen_again.empty()) settle(ledger);
+  const std::vector<Ticket> waiting = ledger.transaction().tickets({});
+  for (const Ticket& ticket : seen_again) {
+    if (may_be_waited_for(ledger, ticket, waiting))
+      fail_deadlocked_waits(ledger, ticket.request->caller.holder.owner);
+  }
+  settle(ledger);
   return swept;
 }
 

@@ -19,6 +19,10 @@ class BuggyTransaction final : public ForwardingTransaction {
     return hides_queue_ ? std::vector<Ticket>() : ForwardingTransaction::tickets_at(scopes);
   }
 
+  std::vector<InLine> line_at(const std::string& path) override {
+    return hides_queue_ ? std::vector<InLine>() : ForwardingTransaction::line_at(path);
+  }
+
   std::optional<Contention> contention(const Owner& owner, const std::string& path) override {
     if (bug_ == PlantedBug::gate_forgets_its_retry) return std::nullopt;
     return ForwardingTransaction::contention(owner, path);

@@ -89,9 +89,13 @@ end
 local paths = P .. 'paths'
 local function at_path(i) return string.sub(A[first + i - 1], #P + 6) .. '\0' end
 -- Names have an order only where all scores are equal; others may have put something there with another.
+local sizes, ordered, members = {}, {}, {}
 local function in_order(key)
-  local count = redis.pcall('ZCARD', key)
-  return redis.pcall('ZCOUNT', key, 0, 0) == count, count
+  if not sizes[key] then
+    sizes[key] = redis.pcall('ZCARD', key)
+    ordered[key] = redis.pcall('ZCOUNT', key, 0, 0) == sizes[key]
+  end
+  return ordered[key], sizes[key]
 end
 local function range(start)
   return '[' .. start, '(' .. string.sub(start, 1, -2) .. string.char(string.byte(start, -1) + 1)
@@ -139,15 +143,16 @@ local function follow(ids, prefix, reply)
   return reply
 end
 local function names(key, start, limit)
-  local ordered, count = in_order(key)
+  local is_ordered, count = in_order(key)
   if failed(count) then return wrong(key) end
-  if ordered then
+  if is_ordered then
     local low, high = range(start)
     return call('ZRANGEBYLEX', key, low, high, 'LIMIT', 0, limit)
   end
-  if count > 50000 then return {err = 'WRONGTYPE ' .. key .. ' has other scores'} end
+  if count > 10000 then return {err = 'WRONGTYPE ' .. key .. ' has other scores'} end
+  members[key] = members[key] or call('ZRANGE', key, 0, -1)
   local found = {}
-  for _, name in ipairs(call('ZRANGE', key, 0, -1)) do
+  for _, name in ipairs(members[key]) do
     if string.sub(name, 1, #start) == start then found[#found + 1] = name end
   end
   return found
