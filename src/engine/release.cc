@@ -33,20 +33,23 @@ std::string actor_of(const Caller& caller, const Lease& lease) {
 }
 
 // What was leased only because of `source` goes with it.
-void release_pairs(Ledger& ledger, const Caller& caller, const Lease& source) {
+void release_pairs(Ledger& ledger, const Caller& caller, const Lease& source, std::vector<LeaseId>& along) {
   for (const Lease& only_paired : detach_pairs(ledger, caller, source)) {
+    along.push_back(only_paired.id);
     ledger.end(only_paired, EndCause::released,
                {actor_of(caller, only_paired), fmt::format("paired with {}", source.path)});
   }
 }
 
-Outcome release_one(Ledger& ledger, const ReleaseRequest& request, const Target& target) {
+// `along` are those that went with another one.
+Outcome release_one(Ledger& ledger, const ReleaseRequest& request, const Target& target,
+                    std::vector<LeaseId>& along) {
   const std::optional<Lease>& lease = target.lease;
   Outcome outcome = {.path = lease ? lease->path : target.name};
   Assessment found = assess(ledger, request.caller, target, request.token);
   switch (found.standing) {
     case Standing::own_live:
-      release_pairs(ledger, request.caller, *lease);
+      release_pairs(ledger, request.caller, *lease, along);
       ledger.end(*lease, EndCause::released, {actor_of(request.caller, *lease), {}});
       break;
     case Standing::own_pending:
@@ -57,7 +60,7 @@ Outcome release_one(Ledger& ledger, const ReleaseRequest& request, const Target&
       give_up(ledger.transaction(), ledger.context().policy, *lease);
       // Its pairs may have been renewed by themselves.
       if (const auto ended = ledger.transaction().lease(lease->id))
-        release_pairs(ledger, request.caller, *ended);
+        release_pairs(ledger, request.caller, *ended, along);
       outcome.already = true;
       break;
     case Standing::own_failed:
@@ -92,9 +95,9 @@ Error only_waits(const std::string& name, const Lease& lease) {
 }
 
 // Ends or recalls one lease, with what pairing added for it: whoever needs the path needs those too.
-// `recalled` are those that were recalled by the same request.
+// `recalled` are those that were recalled by the same request, `along` those that ended with another one.
 Outcome force_one(Ledger& ledger, const ForceReleaseRequest& request, const Target& target,
-                  std::set<LeaseId>& recalled) {
+                  std::set<LeaseId>& recalled, std::vector<LeaseId>& along) {
   const std::optional<Lease>& lease = target.lease;
   Outcome outcome = {.path = lease ? lease->path : target.name};
   if (!lease) {
@@ -121,6 +124,7 @@ Outcome force_one(Ledger& ledger, const ForceReleaseRequest& request, const Targ
     }
   } else {
     for (const Lease& only_paired : detach_pairs(ledger, anybody_of_session(*lease), *lease)) {
+      along.push_back(only_paired.id);
       ledger.end(only_paired, EndCause::forced, because);
     }
     ledger.end(*lease, EndCause::forced, because);
@@ -146,6 +150,19 @@ std::vector<Outcome> each(Ledger& ledger, const std::vector<Target>& targets, En
   return outcomes;
 }
 
+// Nobody named these, and they are told behind those that were named.
+void tell_along(Ledger& ledger, const std::vector<LeaseId>& along, std::vector<Outcome>& outcomes) {
+  std::set<LeaseId> told;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.lease) told.insert(outcome.lease->id);
+  }
+  for (const LeaseId& id : along) {
+    if (!told.insert(id).second) continue;
+    const std::optional<Lease> lease = ledger.transaction().lease(id);
+    if (lease) outcomes.push_back({.path = lease->path, .lease = lease});
+  }
+}
+
 }  // namespace
 
 Result<Outcomes> release(Transaction& transaction, const Context& context, const ReleaseRequest& request) {
@@ -153,8 +170,10 @@ Result<Outcomes> release(Transaction& transaction, const Context& context, const
   if (auto checked = check_selection(request.which, context.policy); !checked) return fail(checked.error());
   Ledger ledger(transaction, context);
   Outcomes answer;
+  std::vector<LeaseId> along;
   answer.outcomes = each(ledger, select(transaction, request.caller, request.which), EndCause::released,
-                         [&](const Target& target) { return release_one(ledger, request, target); });
+                         [&](const Target& target) { return release_one(ledger, request, target, along); });
+  tell_along(ledger, along, answer.outcomes);
   if (request.which.ids.empty() && request.which.paths.empty())
     cancel_waits(ledger, request.caller, request.which);
   // A session that gives back everything does not want back what had run out either.
@@ -190,8 +209,11 @@ Result<Outcomes> force_release(Transaction& transaction, const Context& context,
   Ledger ledger(transaction, context);
   Outcomes answer;
   std::set<LeaseId> recalled;
-  answer.outcomes = each(ledger, select_of_anybody(transaction, request.which), EndCause::forced,
-                         [&](const Target& target) { return force_one(ledger, request, target, recalled); });
+  std::vector<LeaseId> along;
+  answer.outcomes =
+      each(ledger, select_of_anybody(transaction, request.which), EndCause::forced,
+           [&](const Target& target) { return force_one(ledger, request, target, recalled, along); });
+  tell_along(ledger, along, answer.outcomes);
   settle(ledger);
   return answer;
 }

@@ -47,12 +47,15 @@ std::optional<Refused> count_call(Transaction& transaction, const Policy& policy
   if (is_within || is_shortened) transaction.put(window);
   if (is_within) return std::nullopt;
   const auto left = std::chrono::ceil<Duration>(window.ends_at - now);
+  // Told in whole seconds, and who waits for so long must not come too early.
+  const Duration shown =
+      left < std::chrono::seconds(1) ? left : std::chrono::ceil<std::chrono::seconds>(left);
   return Refused{
       .code = Code::rate_limited,
       .message = fmt::format("The session {} has asked {} times, and may {} times in {}. Ask again "
                              "in {}.",
                              in_sentence(session_id), window.calls, policy.rate_limit,
-                             describe(policy.rate_window), describe(left)),
+                             describe(policy.rate_window), describe(shown)),
       .retry_after = left};
 }
 

@@ -25,8 +25,9 @@ Result<AcquireAnswer> LeaseManager::attempt(const AcquireRequest& request, const
 // that is taken back, should the store hear of it.
 Error LeaseManager::as_lock_error(const AcquireRequest& request, const GroupId& group, const Error& error) {
   const Code code = error.code;
-  if (code != Code::transaction_conflict && code != Code::outcome_unknown && code != Code::corrupt)
-    return error;
+  const bool is_the_stores = code == Code::transaction_conflict || code == Code::outcome_unknown ||
+                             code == Code::corrupt || code == Code::config_error;
+  if (!is_the_stores) return error;
   if (code == Code::outcome_unknown) std::ignore = take_back(request, group);
   return {Code::unavailable, error.message};
 }

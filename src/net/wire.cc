@@ -52,6 +52,18 @@ class Socket final : public Wire {
   Descriptor socket_;
 };
 
+// What was cut off without a word (a firewall forgot it, a machine is gone) is noticed while it idles, and
+// not first by a request that waits for its answer.
+void keep_checking(const Descriptor& connection) {
+  const auto set = [&](int level, int option, int value) {
+    setsockopt(connection.number(), level, option, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
 std::unexpected<Error> unreachable(std::string_view called, std::string_view why) {
   return fail(Code::unavailable,
               fmt::format("Cannot connect to {}: {}. Check that the server runs and can be reached from "
@@ -154,7 +166,7 @@ Result<Descriptor> connect_tcp(const Endpoint& server, std::string_view called, 
     }
     const int on = 1;
     setsockopt(connection->number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(connection->number(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    keep_checking(*connection);
     return *std::move(connection);
   }
   return unreachable(called, std::strerror(error));

@@ -151,6 +151,19 @@ TEST_P(SessionLocks, AskSoOftenInAMinuteAndNoMore) {
   EXPECT_EQ(ask(kAnn, "/c"), "granted");
 }
 
+TEST_P(SessionLocks, WhoWaitsAsLongAsItIsToldMayAsk) {
+  Policy limited = profile();
+  limited.rate_limit = 1;
+  limited.rate_window = 2990ms;
+  manager_ = on(*store_, limited);
+  ASSERT_EQ(ask(kAnn, "/a"), "granted");
+
+  const auto answer = manager_->acquire(asking(kAnn, {"/b"}));
+  ASSERT_EQ(word_of(answer), "rate_limited");
+  EXPECT_EQ(refused(answer)->retry_after, 2990ms);
+  EXPECT_NE(refused(answer)->message.find("Ask again in 3s"), std::string::npos) << refused(answer)->message;
+}
+
 TEST_P(SessionLocks, WaitNoLongerThanAWindowThatWasMadeShorter) {
   Policy limited = profile();
   limited.rate_limit = 1;
@@ -351,6 +364,22 @@ TEST_P(SessionLocks, AreLoggedAndRecordedWithPathSessionAgentAndTrace) {
     EXPECT_EQ(event.owner, kAnn);
     EXPECT_EQ(event.trace, request.trace);
   }
+}
+
+TEST_P(SessionLocks, AreLoggedWithTheTestsThatComeAndGoWithThem) {
+  AcquireRequest request = asking(kAnn, {"/a.ts", "/a.test.ts"});
+  request.paths[1].requested = false;
+  request.paths[1].paired_with = {"/a.ts"};
+  granted(manager_->acquire(request));
+
+  const auto released = manager_->release({.caller = caller(kAnn), .which = {.paths = {"/a.ts"}}});
+
+  ASSERT_TRUE(released);
+  ASSERT_EQ(released->outcomes.size(), 2U);
+  EXPECT_EQ(released->outcomes[1].path, "/a.test.ts");
+  ASSERT_EQ(logged_.size(), 4U);
+  EXPECT_EQ(logged_[2].event + logged_[2].path, "released/a.ts");
+  EXPECT_EQ(logged_[3].event + logged_[3].path, "released/a.test.ts");
 }
 
 TEST_P(SessionLocks, AreRestoredOneByOneByTheUsualRules) {

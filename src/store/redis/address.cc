@@ -126,6 +126,8 @@ Result<Address> parse_url(std::string_view url) {
     if (auto set = set_parameters(address, rest.substr(question + 1)); !set) return fail(set.error());
     rest = rest.substr(0, question);
   }
+  const bool means_tls = !(address.ca_file + address.certificate + address.key + address.server_name).empty();
+  if (means_tls && !address.tls) return refuse("it says how to do TLS, which only rediss:// does");
   if (scheme == "redis+unix") {
     const auto path = percent_decoded(rest);
     if (!path || !path->starts_with('/')) return refuse("the socket's path does not begin with a slash");

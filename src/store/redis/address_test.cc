@@ -65,7 +65,8 @@ TEST(RedisAddress, WhatIsNotOneIsRefusedWithoutShowingAPassword) {
   for (const char* url :
        {"", "redis", "http://h", "redis://", "redis://h:port", "redis://h:0", "redis://h/x", "redis://u@h",
         "redis://:secret@", "redis://:secret@h?colour=red", "redis://h?db", "redis://:secret%4@h",
-        "redis+unix://relative", "redis://[::1", "redis://h/5?db=6", "rediss://h?command_timeout_ms=0"}) {
+        "redis+unix://relative", "redis://[::1", "redis://:secret@h?ca=/ca.pem",
+        "redis+unix:///s?server_name=h", "redis://h/5?db=6", "rediss://h?command_timeout_ms=0"}) {
     const auto address = parse_url(url);
     ASSERT_FALSE(address) << url;
     EXPECT_EQ(address.error().code, Code::config_error) << url;

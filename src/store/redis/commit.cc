@@ -184,7 +184,7 @@ void RedisTransaction::learn_from_guards(std::span<const Reply> guards) {
   for (const Reply& guard : guards) {
     const ReplyView found = guard.view();
     if (found.is_text() && found.text() != "EXISTS") {
-      bad_.emplace(std::string(found.text()), "it is of another type");
+      bad_.emplace(std::string(found.text()), "it is of another type, or takes no more events");
       must_be_whole(std::string(found.text()));
     }
     exists |= found.integer() != 0 || found.text() == "EXISTS";

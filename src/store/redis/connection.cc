@@ -5,6 +5,8 @@
 #include <charconv>
 #include <thread>
 
+#include "util/utf8.h"
+
 namespace leasehold::redis {
 namespace {
 
@@ -103,23 +105,37 @@ Result<void> Connection::greet() {
   return {};
 }
 
-void Connection::lost(std::string_view why) {
+void Connection::lost(std::string_view why, bool was_closed) {
   drop_pending();
-  throw Failure{
-      {Code::unavailable, fmt::format("Redis at {} {}. Ask again when it is back.", address_.shown(), why)},
-      true};
+  throw Failure{.error = {Code::unavailable,
+                          fmt::format("Redis at {} {}. Ask again when it is back.", address_.shown(), why)},
+                .lost_connection = true,
+                .was_closed = was_closed};
+}
+
+// It may have said why, and have closed before it was sent anything.
+void Connection::hear_last_words() {
+  char buffer[1024];
+  std::size_t moved = 0;
+  if (wire_->read(buffer, sizeof buffer, moved) != Step::done) return;
+  redisReaderFeed(reader_.get(), buffer, moved);
+  const std::optional<Reply> reply = parsed();
+  if (reply && reply->view().is_error()) last_words_ = reply->view().text();
 }
 
 // Before its first answer something else may be wrong than that it is away: TLS 1.3 says only after the
 // handshake, and not to everybody in time, that a certificate is missing.
 void Connection::ended() {
-  std::string_view hint;
-  if (server_version_ == 0 && address_.socket.empty()) {
+  std::string hint;
+  hear_last_words();
+  if (!last_words_.empty()) {
+    hint = fmt::format(" and says {}", in_quotes(last_words_));
+  } else if (server_version_ == 0 && address_.socket.empty()) {
     hint = address_.tls ? " before it answered (it may want a certificate that it knows: "
                           "?cert=FILE&key=FILE)"
                         : " before it answered (if it speaks TLS, write rediss://)";
   }
-  lost(fmt::format("closed the connection{}", hint));
+  lost(fmt::format("closed the connection{}", hint), true);
 }
 
 void Connection::add(Words words) {
@@ -180,11 +196,15 @@ void Connection::flush(Deadline deadline, bool* sent) {
 std::vector<Reply> Connection::exchange(bool* sent) {
   const auto start = std::chrono::steady_clock::now();
   const Deadline deadline = start + command_timeout_;
+  last_words_.clear();
   flush(deadline, sent);
   awake_until_ = is_near_ ? std::min(start + kAwake, deadline) : start;
   std::vector<Reply> replies;
   replies.reserve(pending_);
-  while (replies.size() < pending_) replies.push_back(receive(deadline));
+  while (replies.size() < pending_) {
+    replies.push_back(receive(deadline));
+    if (replies.back().view().is_error()) last_words_ = replies.back().view().text();
+  }
   is_near_ = std::chrono::steady_clock::now() - start < kAwake;
   pending_ = 0;
   return replies;

@@ -77,7 +77,8 @@ class Connection {
   Reply receive(Deadline deadline);
   bool fill(Deadline deadline);  // False: nothing came by the deadline.
   std::optional<Reply> parsed();
-  [[noreturn]] void lost(std::string_view why);
+  [[noreturn]] void lost(std::string_view why, bool was_closed = false);
+  void hear_last_words();
   [[noreturn]] void ended();
 
   const Address& address_;
@@ -90,6 +91,7 @@ class Connection {
   std::size_t pending_ = 0;
   std::int64_t client_id_ = 0;
   int server_version_ = 0;
+  std::string last_words_;  // The last error that this exchange was answered.
   std::string role_;
   std::string mode_;
 };

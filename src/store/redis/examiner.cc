@@ -36,6 +36,11 @@ bool is_token(std::string_view text) {
   return value && *value >= 0 && *value < static_cast<double>(kTokenEnd);
 }
 
+bool is_at_end(std::string_view stream_id) {
+  const auto milliseconds = parse_number<std::uint64_t>(stream_id.substr(0, stream_id.find('-')));
+  return !milliseconds || *milliseconds >= kStreamEnd;
+}
+
 // Scores are numbers, and the server writes them in its own way.
 bool is_same(std::string_view type, std::string_view is, std::string_view should) {
   if (type == "hash") return is == should;
@@ -106,6 +111,7 @@ std::vector<Defect> Examiner::examine(bool repair) {
   examine_indexes();
   examine_intent();
   examine_token();
+  examine_history();
   if (repair) end_in_history();
   return defects_;
 }
@@ -313,32 +319,54 @@ void Examiner::examine_token() {
   repair_.push_back({"EVAL", std::string(kReplaceTokenScript), "1", name, std::to_string(highest)});
 }
 
-// What history tells of as held, and nothing else does any more. Whether that is wrong is for those to say
-// who know whether history was kept all the time.
-void Examiner::end_in_history() {
+// Entries that are no events; and behind an id from the end of all ids nothing can be added.
+void Examiner::examine_history() {
   if (!there_.contains("lease:history")) return;
-  std::map<std::string, Event> gone;  // By lease, the last word about it.
   std::string from = "-";
+  std::string last = "0-1";  // That is an event.
   for (bool more = true; more;) {
     const Reply part = ask_one({"XRANGE", keys_.history(), from, "+", "COUNT", std::to_string(kAtOnce)});
     more = part.view().size() == kAtOnce;
     for (std::size_t i = 0; i < part.view().size(); ++i) {
-      from = fmt::format("({}", part[i][0].text());
-      auto event = record_from_json<Event>(part[i][1][1].text());
-      if (!event || !event->status_after || records_.leases.contains(event->lease_id.text)) continue;
-      if (event->status_after == Status::active) {
-        gone.insert_or_assign(event->lease_id.text, std::move(*event));
-      } else {
-        gone.erase(event->lease_id.text);
+      const std::string id(part[i][0].text());
+      from = "(" + id;
+      const auto event = record_from_json<Event>(part[i][1][1].text());
+      if (event && !is_at_end(id)) {
+        last = id;
+        note_last_word(*event);
+        continue;
       }
+      found("lease:history", fmt::format("its entry {} is no event", in_quotes(id)));
+      repair_.push_back({"XDEL", keys_.history(), id});
     }
   }
-  gone.erase("");  // Renewals of many at once.
+  const Reply about = ask_one({"XINFO", "STREAM", keys_.history()});
+  for (std::size_t i = 0; i + 1 < about.view().size(); i += 2) {
+    if (about[i].text() != "last-generated-id" || !is_at_end(about[i + 1].text())) continue;
+    found("lease:history", "no id is left for what comes next");
+    repair_.push_back({"XSETID", keys_.history(), last});
+  }
+}
+
+void Examiner::note_last_word(const Event& event) {
+  const std::string& id = event.lease_id.text;  // Empty: a renewal of many at once.
+  if (!event.status_after || id.empty() || records_.leases.contains(id)) return;
+  if (event.status_after == Status::active) {
+    gone_.insert_or_assign(id, event);
+  } else {
+    gone_.erase(id);
+  }
+}
+
+// What history tells of as held, and nothing else does any more. Whether that is wrong is for those to say
+// who know whether history was kept all the time.
+void Examiner::end_in_history() {
+  if (gone_.empty()) return;
   const Time at = now();
   const WallTime wall = clock_ != nullptr
                             ? clock_->wall()
                             : WallTime(std::chrono::floor<WallTime::duration>(at.time_since_epoch()));
-  for (auto& [id, event] : gone) {
+  for (auto& [id, event] : gone_) {
     found("lease:history",
           fmt::format("it tells that {} is held, and the lease is gone", in_quotes(event.path)));
     event.type = EventType::expired;

@@ -54,6 +54,8 @@ class Examiner {
   void examine_index(const KeyKind& kind, const std::string& key, const Index& should);
   void examine_intent();
   void examine_token();
+  void examine_history();
+  void note_last_word(const Event& event);
   void end_in_history();
   Time now();
 
@@ -65,7 +67,8 @@ class Examiner {
   const StoreClock* clock_;
   std::map<std::string, const KeyKind*> there_;  // By name without the prefix; those of the right type.
   Records records_;
-  Indexes indexes_;  // As they are.
+  Indexes indexes_;                    // As they are.
+  std::map<std::string, Event> gone_;  // The last word about leases that are held only in history.
 
   std::vector<Defect> defects_;
   std::set<std::string> told_;   // Where they are.

@@ -8,6 +8,7 @@ namespace leasehold::redis {
 struct Failure {
   Error error;
   bool lost_connection = false;  // The connection is of no use any more.
+  bool was_closed = false;       // By the other side, and perhaps long ago.
   bool memory_is_full = false;   // The server's.
 };
 

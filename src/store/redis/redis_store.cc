@@ -131,7 +131,7 @@ Result<RedisStore::Run> RedisStore::run_once(const Footprint& footprint, const K
     if (failure.lost_connection) {
       held.connection.reset();
       pool_.drop_idle();
-      if (was_idle && !began) return Run::stale_connection;
+      if (was_idle && !began && failure.was_closed) return Run::stale_connection;
     }
     if (failure.memory_is_full && footprint.gives_back && change_spare(drop_spare)) {
       spare_is_gone_ = true;

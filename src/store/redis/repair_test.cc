@@ -66,6 +66,34 @@ struct RedisRepair : testing::Test {
   RedisClient client{database.url()};
 };
 
+TEST_F(RedisRepair, TakesOutOfHistoryWhatIsNoEvent) {
+  client.must_acquire(ann(), "/a");
+  call({"XADD", "{here}:lease:history", "*", "event", "garbage"});
+  call({"XADD", "{here}:lease:history", "*", "colour", "red"});
+  client.must_acquire(ann(), "/b");
+
+  expect_repaired({"lease:history"});
+  EXPECT_EQ(client.history().size(), 2U);
+  EXPECT_EQ(call({"XLEN", "{here}:lease:history"}), "2");
+}
+
+TEST_F(RedisRepair, NothingIsChangedWhereHistoryTakesNoMore) {
+  client.must_acquire(ann(), "/a");
+  call({"XADD", "{here}:lease:history", "18446744073709551615-18446744073709551615", "event", "garbage"});
+
+  RedisClient other(database.url());
+  EXPECT_EQ(word_for(other.acquire(bob(), "/b")), "corrupt");
+  EXPECT_EQ(call({"EXISTS", "{here}:lease:file:/b"}), "0");
+  // One that knew the key already learns it from what it could make in part only.
+  EXPECT_EQ(word_for(client.acquire(bob(), "/b")), "corrupt");
+  EXPECT_EQ(word_for(client.acquire(bob(), "/c")), "corrupt");
+  EXPECT_EQ(call({"EXISTS", "{here}:lease:file:/c"}), "0");
+
+  EXPECT_EQ(places(true), std::vector<std::string>{"{here}:lease:history"});
+  EXPECT_EQ(places(false), std::vector<std::string>{});
+  EXPECT_EQ(word_for(client.acquire(carol, "/c")), "granted");
+}
+
 TEST_F(RedisRepair, RemovesMembersOfIndexesThatLeadNowhere) {
   client.must_acquire(ann(), "/a");
   const std::string owner = "lease:owner:" + ann().session_id + "/" + ann().agent_id;

@@ -245,9 +245,13 @@ if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then return 0 end
 return redis.call('HDEL', KEYS[1], ARGV[1])
 )lua";
 
+// A stream's ids end with 2^64 - 1, and what carries an event's sequence takes no more milliseconds than
+// this, 2^43. Nothing comes behind an id from there on. The guard below has it too.
+inline constexpr std::uint64_t kStreamEnd = 8796093022208;
+
 // Looks whether none of the first ARGV[1] keys exists, and whether each key behind them is of the type that
-// follows it, or absent. If not it touches KEYS[1], which the transaction watches, so that the EXEC behind it
-// comes to nothing; and answers the first key that is wrong.
+// follows it (a stream that takes more), or absent. If not it touches KEYS[1], which the transaction watches,
+// so that the EXEC behind it comes to nothing; and answers the first key that is wrong.
 inline constexpr std::string_view kGuardScript = R"lua(
 local n = tonumber(ARGV[1])
 local bad = false
@@ -255,6 +259,14 @@ if n > 0 and redis.call('EXISTS', unpack(ARGV, 2, n + 1)) > 0 then bad = 'EXISTS
 for i = n + 2, #ARGV, 2 do
   local is = redis.call('TYPE', ARGV[i]).ok
   if is ~= ARGV[i + 1] and is ~= 'none' then bad = ARGV[i] end
+  if is == 'stream' then
+    local about = redis.call('XINFO', 'STREAM', ARGV[i])
+    for j = 1, #about, 2 do
+      if about[j] == 'last-generated-id' and tonumber(string.match(about[j + 1], '^%d+')) >= 8796093022208 then
+        bad = ARGV[i]
+      end
+    end
+  end
 end
 if bad then redis.call('SET', KEYS[1], '1', 'PX', 1000) end
 return bad

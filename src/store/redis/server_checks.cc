@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "store/redis/keys.h"
+#include "util/utf8.h"
 
 namespace leasehold::redis {
 namespace {
@@ -71,6 +72,13 @@ Result<std::vector<std::string>> check_server(Connection& connection) {
     connection.add({"INFO", "persistence"});
     connection.add({"CONFIG", "GET", "save"});
     const std::vector<Reply> replies = connection.exchange();
+    if (replies[0].view().is_error() || replies[1].view().is_error()) {
+      warnings.push_back(
+          fmt::format("Redis at {} does not say whether it may evict leases, nor whether it keeps them on "
+                      "disk ({}). Give the user the right +info.",
+                      where, in_sentence(replies[0].view().text())));
+      return warnings;
+    }
     const std::string_view policy = field(replies[0].view().text(), "maxmemory_policy");
     if (!policy.empty() && policy != "noeviction") {
       warnings.push_back(

@@ -48,6 +48,32 @@ TEST(RedisServers, AReplicaIsWarnedOfAndRefusesWrites) {
   EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "unavailable");
 }
 
+TEST(RedisServers, OneOfAClusterIsRefused) {
+  const RedisServer server(
+      {"--cluster-enabled", "yes", "--cluster-port", std::to_string(RedisServer::free_port())});
+  const auto opened = open_redis_store(server.url(), RedisClient::quick());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Code::config_error);
+  EXPECT_NE(opened.error().message.find("cluster"), std::string::npos) << opened.error().message;
+}
+
+TEST(RedisServers, OneThatDoesNotSayWhatItKeepsIsWarnedOf) {
+  const RedisServer server;
+  ASSERT_EQ(server.call({"ACL", "SETUSER", "agent", "on", ">secret", "~*", "&*", "+@all", "-info"}), "OK");
+  EXPECT_TRUE(says(warnings_of("redis://agent:secret@127.0.0.1:" + std::to_string(server.port())), "+info"));
+}
+
+TEST(RedisServers, OneThatIsFullSaysSo) {
+  const RedisServer server;
+  ASSERT_EQ(server.call({"CONFIG", "SET", "maxclients", "1"}), "OK");
+  const RedisClient first(server.url());
+  const auto second = open_redis_store(server.url(), RedisClient::quick());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Code::unavailable);
+  EXPECT_NE(second.error().message.find("max number of clients"), std::string::npos)
+      << second.error().message;
+}
+
 TEST(RedisServers, UserAndPasswordAreAskedFor) {
   const RedisServer server;
   ASSERT_EQ(server.call({"ACL", "SETUSER", "agent", "on", ">secret", "~*", "&*", "+@all"}), "OK");

@@ -135,6 +135,64 @@ TEST(RedisTrouble, AServerThatHangsIsUnavailableWithinTheTimeout) {
   EXPECT_EQ(acquire_when_back(client, bob(), "/b"), "granted");
 }
 
+// Who is silent on a connection that idled is no better on another one.
+TEST(RedisTrouble, AServerThatHangsIsAskedOnce) {
+  RedisServer server;
+  Proxy proxy(server.socket());
+  RedisClient client(proxy.url());
+  client.must_acquire(ann(), "/a");
+  std::atomic<int> asked = 0;
+  proxy.judge_by([&](bool to_server, std::string_view) {
+    asked += to_server ? 1 : 0;
+    return Proxy::Fate::forward;
+  });
+
+  server.pause();
+  EXPECT_EQ(timed_acquire(client, bob(), "/b"), "unavailable");
+  EXPECT_EQ(asked, 1);
+  server.go_on();
+  EXPECT_EQ(acquire_when_back(client, bob(), "/b"), "granted");
+}
+
+TEST(RedisTrouble, WhoIsDisturbedEachTimeGivesUpAndHasWrittenNothing) {
+  RedisServer server;
+  Proxy proxy(server.socket());
+  RedisClient client(proxy.url());
+  client.must_acquire(ann(), "/a");
+  std::atomic<int> tries = 0;
+  proxy.judge_by([&](bool to_server, std::string_view bytes) {
+    if (to_server && bytes.find("EXEC\r\n") != std::string_view::npos) {
+      ++tries;
+      // What everybody who is about to grant something watches.
+      server.call({"SET", std::string("{") + kWorkspace + "}:lease:guard", "1", "PX", "1"});
+    }
+    return Proxy::Fate::forward;
+  });
+
+  EXPECT_EQ(timed_acquire(client, bob(), "/b"), "transaction_conflict");
+  EXPECT_EQ(tries, RedisOptions().attempts_max);
+  EXPECT_EQ(client.history().size(), 1U);
+  proxy.judge_by([](bool, std::string_view) { return Proxy::Fate::forward; });
+  EXPECT_EQ(timed_acquire(client, bob(), "/b"), "granted");
+}
+
+TEST(RedisTrouble, WhoWaitsSeldomAsks) {
+  RedisServer server;
+  Proxy proxy(server.socket());
+  RedisClient client(proxy.url());
+  client.must_acquire(ann(), "/a");
+  AcquireRequest waits = RedisClient::request(bob(), "/a");
+  waits.wait = 1s;
+  std::atomic<int> asked = 0;
+  proxy.judge_by([&](bool to_server, std::string_view) {
+    asked += to_server ? 1 : 0;
+    return Proxy::Fate::forward;
+  });
+
+  EXPECT_EQ(word_for(client.manager->acquire_and_wait(waits)), "timeout");
+  EXPECT_LT(asked, 20) << "a second of looking every 100 ms would be more";
+}
+
 TEST(RedisTrouble, AnUnreachableServerCannotBeOpened) {
   const TempFolder folder;
   const auto store = open_redis_store("redis+unix://" + folder.path() + "/nobody", RedisClient::quick());
