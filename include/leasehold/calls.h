@@ -90,6 +90,7 @@ struct Queued {
   Time wait_until;
   std::vector<Blocked> blocked;  // For each path ten at most, holders before waiters if there are more.
   std::size_t more_blocked = 0;  // So many others are in the way, too.
+  bool replayed = false;         // The idempotency key was used before: it waits since then.
 };
 
 struct Refused {

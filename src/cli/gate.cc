@@ -75,10 +75,10 @@ Result<std::vector<Part>> parts_of(const std::vector<std::string>& paths, const 
 Result<GateAnswer> wait(const Call& call, WriteGate& gate, const std::vector<std::string>& paths,
                         const std::optional<std::string>& folder, Duration at_most) {
   const Progress progress(call.out(), [] { return "Waiting for the retry, or for an instruction"; });
-  return gate.write_and_wait(paths, at_most, [&](const GateAnswer& denial) {
-    if (!call.out().json())
-      show(call, with_own_options(call, folder, denial));  // Of documents there is one, at the end.
-  });
+  const auto shown = [&](const GateAnswer& denial) { show(call, with_own_options(call, folder, denial)); };
+  // Of documents there is one, at the end.
+  return call.out().json() ? gate.write_and_wait(paths, at_most, {})
+                           : gate.write_and_wait(paths, at_most, shown);
 }
 
 // `folder`: what -C has to say for a command that means this workspace.

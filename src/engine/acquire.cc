@@ -169,7 +169,7 @@ Decision outcome(Ledger& ledger, const Ticket& ticket) {
   const Context& context = ledger.context();
   if (ticket.status == Status::active) {
     collect(ledger, ticket.leases);
-    if (auto granted = live_grant(transaction, context, ticket.id, ticket.leases)) {
+    if (auto granted = live_grant(transaction, context, ticket.id, ticket.request->mode, ticket.leases)) {
       granted->waited = waited(ticket);
       return std::move(*granted);
     }
@@ -219,8 +219,10 @@ bool changes_hands(const Context& context, const Ticket& ticket, const Holder& w
   return waiter.process || liveness_of(first.process, context) == Liveness::dead;
 }
 
-// Who asks is there. False if that is news to others: while the waiter was dead or silent it did not count.
-bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket) {
+// Who asks is there, and waits by the process `waiter`, if it says so. False if that is news to others: while
+// the waiter was dead or silent it did not count.
+bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket,
+             const std::optional<Process>& waiter = std::nullopt) {
   const Time now = ledger.now();
   const bool counted = now < ticket.proven_until;
   if (now >= ticket.wait_until) {
@@ -234,7 +236,7 @@ bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket) {
     return false;
   }
   if (changes_hands(ledger.context(), ticket, caller.holder)) {
-    ledger.adopt(ticket, caller.holder);
+    ledger.adopt(ticket, caller.holder, waiter);
     return false;
   }
   if (ticket.proven_until < now + ledger.context().policy.waiter_silence / 2) ledger.prove_life(ticket);
@@ -242,12 +244,13 @@ bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket) {
 }
 
 // Looks at a request that waits, or did, for one who is there to be told.
-Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket) {
+Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket,
+                    const std::optional<Process>& waiter = std::nullopt) {
   Transaction& transaction = ledger.transaction();
   const Context& context = ledger.context();
   const GroupId id = ticket.id;
   if (ticket.status == Status::pending) {
-    const bool counted = refresh(ledger, caller, ticket);
+    const bool counted = refresh(ledger, caller, ticket, waiter);
     Survey found = survey(transaction, context, ticket.request, &ticket);
     // A long queue is not read twice for who waits on in it.
     const bool waits_on = counted && ledger.now() < ticket.wait_until && !found.blocked.empty();
@@ -277,11 +280,14 @@ void take_over(Ledger& ledger, const AcquireRequest& request, Ticket& ticket) {
 
 Decision replay(Ledger& ledger, const AcquireRequest& request, Earlier earlier) {
   if (earlier.waits) take_over(ledger, request, *earlier.waits);
-  Decision decision = earlier.waits ? look_again(ledger, request.caller, std::move(*earlier.waits))
-                                    : Decision(std::move(*earlier.granted));
+  Decision decision = earlier.waits
+                          ? look_again(ledger, request.caller, std::move(*earlier.waits), request.waiter)
+                          : Decision(std::move(*earlier.granted));
   if (auto* granted = std::get_if<Granted>(&decision)) {
     granted->ttl_clamped = earlier.ttl_clamped;
     granted->replayed = true;
+  } else if (auto* queued = std::get_if<Queued>(&decision)) {
+    queued->replayed = true;
   }
   return decision;
 }
@@ -326,6 +332,7 @@ Result<AcquireAnswer> acquire(Transaction& transaction, const Context& context, 
   }
 
   if (auto refused = is_retry ? std::nullopt : count_call(transaction, context.policy, owner.session_id)) {
+    settle(ledger);  // Its earlier wait may just have ended.
     return AcquireAnswer{std::move(*refused), take_notices(transaction, owner)};
   }
   Survey found = survey_and_record(ledger, request);
@@ -387,7 +394,7 @@ std::optional<Granted> granted_meanwhile(View& view, const Context& context, con
   if (!ticket || ticket->status != Status::active) return std::nullopt;
   if (!owns(caller, ticket->request->caller.holder.owner)) return std::nullopt;
   if (!view.notices(caller.holder.owner).empty()) return std::nullopt;
-  std::optional<Granted> granted = live_grant(view, context, id, ticket->leases);
+  std::optional<Granted> granted = live_grant(view, context, id, ticket->request->mode, ticket->leases);
   // What awaits its owner is to be written.
   if (!granted || std::ranges::any_of(granted->leases, awaits_its_owner)) return std::nullopt;
   granted->waited = waited(*ticket);

@@ -66,6 +66,7 @@ Result<AcquireAnswer> upgrade(Transaction& transaction, const Context& context, 
     upgraded.push_back(std::move(wanted));
   }
   request.paths = std::move(upgraded);
+  settle(ledger);
   return acquire(transaction, context, workspace, request, group);
 }
 
@@ -75,6 +76,7 @@ Result<AcquireAnswer> upgrade_one(Transaction& transaction, const Context& conte
   Ledger ledger(transaction, context);
   const Target target = {id.text, transaction.lease(id)};
   if (Assessment found = assess(ledger, caller, target, token); found.error) return fail(*found.error);
+  settle(ledger);
   AcquireRequest request = {.caller = caller};
   request.paths = {{.path = target.lease->path, .subtree = target.lease->subtree}};
   return upgrade(transaction, context, workspace, std::move(request), group);

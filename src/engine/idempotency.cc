@@ -7,6 +7,7 @@
 
 #include "engine/grant.h"
 #include "engine/live.h"
+#include "model/mode.h"
 #include "util/stable_hash.h"
 #include "util/utf8.h"
 
@@ -38,18 +39,20 @@ bool is_forgotten(Transaction& transaction, const Context& context, const Answer
     if (!lease) return true;
     const bool active = lease->status == Status::active;
     if (active && lapse(*lease, now, context) == EndCause::none) return false;
-    return now >= (active ? lease->expires_at : lease->updated_at) + context.policy.answer_life;
+    // It was over when its time was, if that has an end at all.
+    const Time ended_at = active ? std::min(lease->expires_at, now) : lease->updated_at;
+    return now >= ended_at + context.policy.answer_life;
   });
 }
 
 }  // namespace
 
-std::optional<Granted> live_grant(View& view, const Context& context, const GroupId& group,
+std::optional<Granted> live_grant(View& view, const Context& context, const GroupId& group, Mode mode,
                                   const std::vector<LeaseId>& ids) {
   Granted granted = {.group_id = group};
   for (const LeaseId& id : ids) {
     std::optional<Lease> lease = view.lease(id);
-    if (!lease || lease->status != Status::active) return std::nullopt;
+    if (!lease || lease->status != Status::active || !suffices(lease->mode, mode)) return std::nullopt;
     if (lapse(*lease, view.now(), context) != EndCause::none) return std::nullopt;
     granted.leases.push_back(std::move(*lease));
   }
@@ -76,7 +79,7 @@ Result<std::optional<Earlier>> find_earlier(Ledger& ledger, const AcquireRequest
   if (waits) return Earlier{.waits = ticket, .ttl_clamped = answer->ttl_clamped};
 
   collect(ledger, answer->leases);
-  auto granted = live_grant(transaction, ledger.context(), answer->group_id, answer->leases);
+  auto granted = live_grant(transaction, ledger.context(), answer->group_id, request.mode, answer->leases);
   if (!granted || granted->leases.empty()) {
     return fail(Code::lost,
                 fmt::format("What was granted under the idempotency key {} is over, at least in part. Ask "

@@ -10,7 +10,7 @@
 namespace leasehold {
 
 // The leases of a grant as they are now; nothing if it is over, be it in part.
-std::optional<Granted> live_grant(View& view, const Context& context, const GroupId& group,
+std::optional<Granted> live_grant(View& view, const Context& context, const GroupId& group, Mode mode,
                                   const std::vector<LeaseId>& ids);
 
 // What a request got before under its key, as it stands now: one of the two.

@@ -33,21 +33,27 @@ Result<void> make_way(Ledger& ledger, const std::string& workspace, const Conten
     const std::optional<Lease> lease = transaction.lease(id);
     if (lease && lease->status == Status::active) ledger.end(*lease, cause, because);
   };
-  Survey found = survey(transaction, ledger.context(), contention.wanted);
-  record(ledger, found);
-  for (const Blocked& blocked : found.blocked) {
-    if (blocked.waits) continue;
-    const std::optional<Lease> lease = transaction.lease(blocked.lease_id);
-    if (!lease) continue;
-    for (const Lease& pair :
-         only_paired_with(transaction, ledger.context(), anybody_of_session(*lease), *lease)) {
-      end_if_live(pair.id);
+  const auto in_the_way = [&] {
+    Survey found = survey(transaction, ledger.context(), contention.wanted);
+    record(ledger, found);
+    // An operator's word goes before the queue's order.
+    std::erase_if(found.blocked, [](const Blocked& blocked) { return blocked.waits; });
+    return found;
+  };
+  Survey found = in_the_way();
+  // A lease of the worker's own that is over, and that nobody had noted, hid what others have there.
+  while (!found.blocked.empty()) {
+    for (const Blocked& blocked : found.blocked) {
+      const std::optional<Lease> lease = transaction.lease(blocked.lease_id);
+      if (!lease) continue;
+      for (const Lease& pair :
+           only_paired_with(transaction, ledger.context(), anybody_of_session(*lease), *lease)) {
+        if (pair.holder.owner != contention.owner()) end_if_live(pair.id);
+      }
+      end_if_live(lease->id);
     }
-    end_if_live(lease->id);
+    found = in_the_way();
   }
-  found = survey(transaction, ledger.context(), contention.wanted);
-  // An operator's word goes before the queue's order.
-  std::erase_if(found.blocked, [](const Blocked& blocked) { return blocked.waits; });
   if (auto within = check_limits(ledger, contention.wanted, found); !within) return within;
   give(ledger, workspace, contention.wanted, group, found);
   fail_deadlocked_waits(ledger, contention.owner());

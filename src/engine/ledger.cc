@@ -203,14 +203,14 @@ void Ledger::prove_life(Ticket& ticket) {
   transaction_.put(ticket);
 }
 
-void Ledger::adopt(Ticket& ticket, const Holder& waiter) {
-  const auto hand_to = [&](Holder& holder) {
-    holder.process = waiter.process;
-    holder.host = waiter.host;
+void Ledger::adopt(Ticket& ticket, const Holder& holder, const std::optional<Process>& waiter) {
+  const auto hand_to = [&](Holder& before) {
+    before.process = holder.process;
+    before.host = holder.host;
   };
   AcquireRequest& request = ticket.request.own();
   hand_to(request.caller.holder);
-  request.waiter.reset();
+  request.waiter = waiter;
   for (const LeaseId& id : ticket.leases) {
     std::optional<Lease> lease = transaction_.lease(id);
     if (!lease) continue;

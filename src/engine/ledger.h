@@ -76,7 +76,7 @@ class Ledger {
   void prove_life(Lease& lease);
 
   // The same, and it is another process of the same owner that waits from now on.
-  void adopt(Ticket& ticket, const Holder& waiter);
+  void adopt(Ticket& ticket, const Holder& holder, const std::optional<Process>& waiter);
 
   // pending -> active, for the ticket; its leases are activated by whoever grants them. Rings.
   void grant(Ticket ticket, std::vector<LeaseId> leases, Token token);

@@ -30,7 +30,8 @@ EndCause lapse(const Lease& lease, Time now, const Context& context) {
   const Liveness liveness = liveness_of(lease.holder.process, context);
   if (liveness == Liveness::dead) return EndCause::owner_dead;
   if (now < lease.expires_at) return EndCause::none;
-  if (!lease.attended || liveness != Liveness::alive) return EndCause::expired;
+  // Nobody has seen its owner since it was granted: then that one's process says nothing.
+  if (!lease.attended || liveness != Liveness::alive || awaits_its_owner(lease)) return EndCause::expired;
   return now < lease.last_heartbeat_at + context.policy.silence_max ? EndCause::none : EndCause::silent;
 }
 

@@ -96,6 +96,7 @@ TEST(LiveLease, IsLiveExactlyAsTheTableSays) {
   for (const LeaseCase& row : kLeaseCases) {
     Lease lease = make_lease(1, "/a");
     lease.expires_at = row.expires_at;
+    lease.acquired_at = row.expires_at == kForever ? kNow : Time(row.expires_at - lease.ttl);
     lease.attended = row.attended;
     lease.last_heartbeat_at = row.heard;
     lease.idle_at = row.idle_at;
@@ -104,6 +105,17 @@ TEST(LiveLease, IsLiveExactlyAsTheTableSays) {
 
     EXPECT_EQ(word(lapse(lease, kNow, judge.context)), word(row.expected)) << row.name;
   }
+}
+
+// Its owner's process is there, but may be stopped: nobody was seen to take it.
+TEST(LiveLease, OneThatAwaitsItsOwnerEndsWithItsTime) {
+  Lease lease = make_lease(1, "/a");
+  lease.attended = true;
+  lease.acquired_at = lease.last_heartbeat_at = kNow - 16s;
+  lease.expires_at = kNow - 1s;
+  const Judge judge(lease.holder, Seen::stopped);
+
+  EXPECT_EQ(lapse(lease, kNow, judge.context), EndCause::expired);
 }
 
 struct TicketCase {

@@ -137,11 +137,17 @@ void read_places(Transaction& transaction, const std::vector<Target>& targets) {
   }
 }
 
-// What was handed over may lie inside, or around, something the giver keeps.
-Result<void> check_no_conflict(Ledger& ledger, const std::vector<Lease>& given) {
+// What was handed over may lie inside, or around, something the giver keeps. `session_id`: the giver's. What
+// overlaps within a session did so before.
+Result<void> check_no_conflict(Ledger& ledger, const std::vector<Lease>& given,
+                               const std::string& session_id) {
+  const auto is_in_session = [&](const Lease& lease) {
+    return !session_id.empty() && lease.holder.owner.session_id == session_id;
+  };
   for (const Lease& lease : given) {
     for (const Lease& other : ledger.transaction().leases_at(lease.scope())) {
       if (other.holder.owner == lease.holder.owner || compatible(other.mode, lease.mode)) continue;
+      if (is_in_session(lease) && is_in_session(other)) continue;
       if (const EndCause lapsed = lapse(other, ledger.now(), ledger.context()); lapsed != EndCause::none) {
         ledger.end(other, lapsed);
         continue;
@@ -180,7 +186,9 @@ Result<Outcomes> transfer(Transaction& transaction, const Context& context, cons
     }
     answer.outcomes.push_back(handover.hand_over(target));
   }
-  if (auto checked = check_no_conflict(ledger, handover.given()); !checked) return fail(checked.error());
+  const std::string& session_id = request.caller.holder.owner.session_id;
+  if (auto checked = check_no_conflict(ledger, handover.given(), session_id); !checked)
+    return fail(checked.error());
   if (!handover.given().empty()) {
     if (auto checked = check_receiver(ledger, request.to.owner); !checked) return fail(checked.error());
   }
@@ -188,6 +196,10 @@ Result<Outcomes> transfer(Transaction& transaction, const Context& context, cons
   // The receiver may wait for somebody who waits for what it now holds.
   fail_deadlocked_waits(ledger, request.to.owner);
   settle(ledger);
+  // What the receiver waited for may have made it stronger since.
+  for (Outcome& outcome : answer.outcomes) {
+    if (outcome.lease) outcome.lease = transaction.lease(outcome.lease->id);
+  }
   answer.notices = take_notices(transaction, request.caller.holder.owner);
   return answer;
 }

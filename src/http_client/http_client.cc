@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "http_client/exchange.h"
+#include "model/gate.h"
 #include "model/may_pass.h"
 #include "util/rfc3339.h"
 #include "util/utf8.h"
@@ -163,12 +164,19 @@ class RemoteClient final : public HttpClient {
                                    int cancelled) override {
     const SteadyTime deadline = std::chrono::steady_clock::now() + std::min<Duration>(at_most, 24h * 365);
     Code last = Code::busy;
+    std::vector<Notice> told;  // By answers that nobody was shown.
     for (;;) {
       Result<GateAnswer> answer = gate(request);
-      const Denied* refusal = answer ? std::get_if<Denied>(&answer->decision) : nullptr;
-      if (refusal == nullptr || is_over(*refusal)) return answer;
-      if (denied && refusal->code != last) denied(*answer);
+      if (!answer) return answer;
+      answer->notices.insert(answer->notices.begin(), told.begin(), told.end());
+      const Denied* refusal = std::get_if<Denied>(&answer->decision);
+      if (refusal == nullptr || is_final(*refusal)) return answer;
+      if (denied && refusal->code != last) {
+        denied(*answer);
+        answer->notices.clear();
+      }
       last = refusal->code;
+      told = answer->notices;
       const SteadyTime now = std::chrono::steady_clock::now();
       if (now >= deadline) return answer;
       const auto pause = refusal->code == Code::retry_later
@@ -308,12 +316,6 @@ class RemoteClient final : public HttpClient {
   }
 
  private:
-  static bool is_over(const Denied& denied) {
-    if (denied.code != Code::retry_later && denied.code != Code::halted) return true;
-    return std::ranges::any_of(denied.contentions,
-                               [](const Contention& one) { return one.state == ContentionState::abandoned; });
-  }
-
   // True: the caller gave up.
   static bool sleep(SteadyTime until, int cancelled) {
     pollfd gave_up = {cancelled, POLLIN, 0};
@@ -432,14 +434,19 @@ class RemoteClient final : public HttpClient {
     const SteadyTime began = std::chrono::steady_clock::now();
     Result<AcquireAnswer> answer = std::move(first);
     std::vector<Notice> told;  // By any of the answers on the way.
+    bool replays = false;
     SteadyTime patience;
     for (;;) {
       bool gave_up = false;
       if (answer) {
         std::ranges::move(answer->notices, std::back_inserter(told));
         const auto* queued = std::get_if<Queued>(&answer->decision);
-        if (queued == nullptr) return AcquireAnswer{std::move(answer->decision), std::move(told)};
+        if (queued == nullptr) {
+          if (auto* granted = std::get_if<Granted>(&answer->decision)) granted->replayed |= replays;
+          return AcquireAnswer{std::move(answer->decision), std::move(told)};
+        }
         ticket = queued->ticket;
+        replays |= queued->replayed;
         patience = std::chrono::steady_clock::now() + (queued->wait_until - queued->at);
       } else if (const auto left = std::chrono::floor<Duration>(patience - std::chrono::steady_clock::now());
                  answer.error().code == Code::not_found && left > Duration::zero()) {

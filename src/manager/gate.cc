@@ -1,10 +1,6 @@
 // The manager at the gate.
 #include "engine/gate.h"
 
-#include <poll.h>
-
-#include <algorithm>
-
 #include "engine/acquire.h"
 #include "engine/instruct.h"
 #include "engine/release.h"
@@ -13,19 +9,6 @@
 #include "manager/run.h"
 
 namespace leasehold {
-namespace {
-
-// Until one of them is readable, or so much time has passed. True if it was `cancelled`.
-bool sleep_on(const Waiter::Pause& pause, int cancelled) {
-  std::vector<pollfd> fds = {{cancelled, POLLIN, 0}};  // A negative one is passed over.
-  for (const int fd : pause.fds) fds.push_back({fd, POLLIN, 0});
-  poll(fds.data(), fds.size(),
-       static_cast<int>(std::clamp<std::int64_t>(pause.at_most.count(), 0, 1'000'000)));
-  return fds.front().revents != 0;
-}
-
-}  // namespace
-
 Result<GateAnswer> LeaseManager::gate(const GateRequest& request) {
   const Footprint footprint = footprint_of(workspace_, request.wanted);
   auto seen = look<std::optional<GateAnswer>>(
@@ -50,11 +33,11 @@ Result<GateAnswer> LeaseManager::gate_and_wait(const GateRequest& request, Durat
   for (;;) {
     waiter.look();
     if (waiter.answer()) return *waiter.answer();
-    const GateAnswer& said = waiter.denial();
-    const Code code = std::get<Denied>(said.decision).code;
-    if (denied && code != last) denied(said);
+    const Code code = waiter.code();
+    if (denied && code != last) denied(waiter.take_denial());
     last = code;
-    if (sleep_on(waiter.pause(), cancelled)) return said;
+    if (sleep_on(waiter.pause(), cancelled)) waiter.give_up();
+    if (waiter.answer()) return *waiter.answer();
   }
 }
 

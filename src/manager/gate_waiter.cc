@@ -5,6 +5,7 @@
 
 #include "engine/validate.h"
 #include "manager/lease_manager.h"
+#include "model/gate.h"
 
 namespace leasehold {
 namespace {
@@ -14,12 +15,6 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 // A bell may be lost with the process that was to ring it.
 constexpr Duration kLookAgain = 5s;
-
-bool is_over(const Denied& denied) {
-  if (denied.code != Code::retry_later && denied.code != Code::halted) return true;
-  return std::ranges::any_of(denied.contentions,
-                             [](const Contention& one) { return one.state == ContentionState::abandoned; });
-}
 
 std::optional<SteadyTime> from_now(std::optional<Duration> at_most) {
   if (!at_most) return std::nullopt;
@@ -33,12 +28,14 @@ GateWaiter::GateWaiter(LeaseManager& manager, Store& store, GateRequest request,
     : manager_(manager), store_(store), request_(std::move(request)), deadline_(from_now(at_most)) {}
 
 void GateWaiter::look() {
+  told_before_ = told_.size();
   last_ = manager_.gate(request_);
   const Result<GateAnswer>& said = *last_;
+  if (*last_) std::ranges::move(std::exchange((*last_)->notices, {}), std::back_inserter(told_));
   const Denied* const denied = said ? std::get_if<Denied>(&said->decision) : nullptr;
   const SteadyTime now = std::chrono::steady_clock::now();
-  if (denied == nullptr || is_over(*denied) || !deadline_ || now >= *deadline_) {
-    answer_ = said;
+  if (denied == nullptr || is_final(*denied) || !deadline_ || now >= *deadline_) {
+    finish();
   } else if (denied->code == Code::retry_later) {
     // Nothing that happens before changes the answer.
     bells_.clear();
@@ -49,6 +46,23 @@ void GateWaiter::look() {
     // It may have rung before anybody listened.
     next_ = *is_new ? now : std::min(*deadline_, now + kLookAgain);
   }
+}
+
+void GateWaiter::finish() {
+  answer_ = last_;
+  if (*answer_) (*answer_)->notices = told_;
+}
+
+// What that look was told is the store's again.
+void GateWaiter::undo() {
+  answer_.reset();
+  told_.resize(std::min(told_before_, told_.size()));
+}
+
+GateAnswer GateWaiter::take_denial() {
+  GateAnswer denial = **last_;
+  denial.notices = std::exchange(told_, {});
+  return denial;
 }
 
 // Whether there is a bell that was not listened to before, or not since it rang.

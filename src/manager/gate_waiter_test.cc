@@ -43,6 +43,35 @@ TEST(GateWaiter, LooksAgainWhenAnInstructionMayHaveComeBeforeItListened) {
   EXPECT_TRUE(waiter.answer());
 }
 
+// Each denial takes what its owner has to be told out of the store.
+TEST(GateWaiter, TellsInTheEndWhatNobodyWasShown) {
+  SmallWorld world;
+  ASSERT_TRUE(world.manager.acquire(asking(ann(), {"/a"})));
+  const auto denied_after_recall = [&](const char* path) {
+    EXPECT_TRUE(world.manager.acquire(asking(bob(), {path})));
+    EXPECT_TRUE(world.manager.force_release(
+        {.actor = "olga", .which = {.paths = {path}}, .reason = "for a release", .recall = 1min}));
+    GateWaiter waiter(world.manager, *world.store, {.wanted = asking(bob(), {"/a"})}, 10min);
+    waiter.look();
+    EXPECT_FALSE(waiter.answer());
+    return waiter;
+  };
+
+  GateWaiter unseen = denied_after_recall("/b");
+  unseen.give_up();
+  EXPECT_EQ(unseen.answer()->value().notices.size(), 1U);
+
+  GateWaiter shown = denied_after_recall("/c");
+  EXPECT_EQ(shown.take_denial().notices.size(), 1U);
+  shown.give_up();
+  EXPECT_TRUE(shown.answer()->value().notices.empty()) << "that was told";
+
+  GateWaiter undone = denied_after_recall("/d");
+  undone.undo();
+  undone.give_up();
+  EXPECT_TRUE(undone.answer()->value().notices.empty()) << "that is the store's again";
+}
+
 TEST(GateWaiter, SleepsWhenNothingHappensWhileItIsHalted) {
   SmallWorld world;
   ASSERT_TRUE(world.manager.acquire(asking(ann(), {"/a"})));

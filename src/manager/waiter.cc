@@ -91,8 +91,12 @@ Waiter::Waiter(LeaseManager& manager, Caller caller, GroupId ticket)
   request_.caller = std::move(caller);
 }
 
-void Waiter::look() {
+void Waiter::note_standing() {
   before_ = {.attempts = attempts_, .counted = counted_, .queued = queued_, .told = told_.size()};
+}
+
+void Waiter::look() {
+  note_standing();
   if (queued_) {
     if (!bell_) {
       if (auto heard = listen(); !heard) return wait_on(fail(heard.error()));
@@ -180,6 +184,7 @@ void Waiter::attempt() {
   auto answer = manager_.attempt(request_, ticket_, counted_);
   if (++attempts_ < policy->attempts && may_help_to_try_again(request_, answer)) {
     counted_ = counted_ || answer || answer.error().code == Code::outcome_unknown;
+    if (answer) std::ranges::move(answer->notices, std::back_inserter(told_));
     pause_ = policy->attempt_pause;
     return;
   }
@@ -194,6 +199,7 @@ void Waiter::settle(Result<AcquireAnswer> answer) {
   const auto* queued = answer ? std::get_if<Queued>(&answer->decision) : nullptr;
   if (queued == nullptr || until_ != Until::decided) return finish(std::move(answer));
   queued_ = true;
+  replays_ = queued->replayed;
   began_ = std::chrono::steady_clock::now();
   if (queued->ticket == ticket_) return wait_on(std::move(answer));
   // It waited before, by an earlier try under the same idempotency key.
@@ -211,9 +217,7 @@ void Waiter::wait_on(Result<AcquireAnswer> answer) {
   if (answer) {
     std::ranges::move(answer->notices, std::back_inserter(told_));
     const auto* queued = std::get_if<Queued>(&answer->decision);
-    if (queued == nullptr) {
-      return finish(AcquireAnswer{std::move(answer->decision), std::exchange(told_, {})});
-    }
+    if (queued == nullptr) return finish(AcquireAnswer{std::move(answer->decision), {}});
     // The store's clock cannot be asked when it does not answer, so this is measured here.
     patience_ = std::chrono::steady_clock::now() + (queued->wait_until - queued->at);
     pause_ = time_to_next_look(*queued, manager_.environment_.random);
@@ -230,13 +234,19 @@ void Waiter::wait_on(Result<AcquireAnswer> answer) {
 
 void Waiter::finish(Result<AcquireAnswer> answer) {
   answer_ = std::move(answer);
+  if (*answer_) {
+    std::ranges::move((*answer_)->notices, std::back_inserter(told_));
+    (*answer_)->notices = std::exchange(told_, {});
+    // How long it waited says nothing of when this call began.
+    if (auto* granted = std::get_if<Granted>(&(*answer_)->decision)) granted->replayed |= replays_;
+  }
   watched_.clear();
   if (queued_ && began_ != std::chrono::steady_clock::time_point())
     waited_ = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
 }
 
 void Waiter::give_up() {
-  before_ = {.attempts = attempts_, .counted = counted_, .queued = queued_, .told = told_.size()};
+  note_standing();
   Duration waited{};
   if (queued_) {
     if (auto gave_up = manager_.cancel(request_.caller, ticket_); !gave_up)
@@ -247,7 +257,7 @@ void Waiter::give_up() {
     if (auto gave_up = manager_.take_back(request_, ticket_); !gave_up) return finish(fail(gave_up.error()));
   }
   finish(AcquireAnswer{Refused{Code::lost, "The wait was cancelled. Nothing is held or queued.", {}, waited},
-                       std::exchange(told_, {})});
+                       {}});
 }
 
 void Waiter::undo() {
@@ -267,15 +277,19 @@ Waiter::Pause Waiter::pause() const {
   return pause;
 }
 
+bool sleep_on(const Waiter::Pause& pause, int cancelled) {
+  std::vector<pollfd> fds = {{cancelled, POLLIN, 0}};  // A negative one is passed over.
+  for (const int fd : pause.fds) fds.push_back({fd, POLLIN, 0});
+  poll(fds.data(), fds.size(),
+       static_cast<int>(std::clamp<std::int64_t>(pause.at_most.count(), 0, 1'000'000)));
+  return fds.front().revents != 0;
+}
+
 Result<AcquireAnswer> run_to_end(Waiter& waiter, int cancelled) {
   for (;;) {
     waiter.look();
     if (waiter.answer()) return waiter.take_answer();
-    const Waiter::Pause pause = waiter.pause();
-    std::vector<pollfd> fds = {{cancelled, POLLIN, 0}};  // A negative one is passed over.
-    for (const int fd : pause.fds) fds.push_back({fd, POLLIN, 0});
-    poll(fds.data(), fds.size(), static_cast<int>(pause.at_most.count()));
-    if (fds.front().revents == 0) continue;
+    if (!sleep_on(waiter.pause(), cancelled)) continue;
     waiter.give_up();
     return waiter.take_answer();
   }

@@ -67,6 +67,7 @@ class Waiter {
   bool waits_on();
   bool may_queue_again();
   void attempt();
+  void note_standing();
   void settle(Result<AcquireAnswer> answer);
   void wait_on(Result<AcquireAnswer> answer);
   void finish(Result<AcquireAnswer> answer);
@@ -90,6 +91,7 @@ class Waiter {
   } before_;
 
   bool queued_ = false;
+  bool replays_ = false;  // It waits since an earlier call, under the same idempotency key.
   bool hears_bell_ = false;
   int unseen_ = 0;  // Times it only showed that it is there, since it looked.
   Duration pause_{};
@@ -101,6 +103,9 @@ class Waiter {
   // When to stop asking a store that does not answer. Nothing: at once; whoever asked does so again.
   std::optional<std::chrono::steady_clock::time_point> patience_;
 };
+
+// Until one of them is readable, or so much time has passed. True if it was `cancelled`.
+bool sleep_on(const Waiter::Pause& pause, int cancelled);
 
 // Sleeps and looks until there is an answer, or until `cancelled` becomes readable and the wait was given up.
 Result<AcquireAnswer> run_to_end(Waiter& waiter, int cancelled);

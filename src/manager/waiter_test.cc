@@ -254,6 +254,58 @@ TEST_F(Glancing, WhoAsksAgainUnderItsKeyWaitsFromThenOn) {
   EXPECT_TRUE(std::holds_alternative<Granted>(second->take_answer()->decision));
 }
 
+// An agent that was restarted asks again; when the command that waits for it dies, the wait is over, though
+// the agent lives.
+TEST_F(Glancing, WhoAsksAgainAfterARestartIsTheOneWhoWaits) {
+  const auto waiting = [&](int agent, int command) {
+    AcquireRequest request = asking({"cyd", "s"}, {"/a"});
+    request.caller.holder.process = process(agent);
+    request.wait = Duration(10min);
+    request.waiter = process(command);
+    request.idempotency_key = "k";
+    world.probe.tell(process(agent), Liveness::alive);
+    world.probe.tell(process(command), Liveness::alive);
+    auto waiter = std::make_unique<Waiter>(manager, request, Waiter::Until::decided);
+    waiter->look();
+    return waiter;
+  };
+  const auto first = waiting(20, 2);
+  world.probe.tell(process(20), Liveness::dead);
+  world.probe.tell(process(2), Liveness::dead);
+  const auto second = waiting(21, 3);
+  bob_waits->give_up();
+
+  world.probe.tell(process(3), Liveness::dead);
+  release();
+
+  const auto asked = manager.acquire(asking({"dan", "s4"}, {"/a"}));
+  ASSERT_TRUE(asked);
+  EXPECT_TRUE(std::holds_alternative<Granted>(asked->decision));
+}
+
+// Its wait began before it asked: a keeper must not count from then.
+TEST_F(Glancing, WhoAsksAgainUnderItsKeyIsToldThatItsGrantIsOfThen) {
+  const auto waiting = [&](const char* key) {
+    AcquireRequest request = asking({"cyd", "s"}, {"/a"});
+    request.wait = Duration(10min);
+    request.idempotency_key = key;
+    auto waiter = std::make_unique<Waiter>(manager, request, Waiter::Until::decided);
+    waiter->look();
+    return waiter;
+  };
+  const auto first = waiting("k");
+  const auto second = waiting("k");
+  bob_waits->give_up();
+  release();
+  first->look();
+  second->look();
+
+  ASSERT_TRUE(first->answer());
+  ASSERT_TRUE(second->answer());
+  EXPECT_FALSE(std::get<Granted>(first->take_answer()->decision).replayed);
+  EXPECT_TRUE(std::get<Granted>(second->take_answer()->decision).replayed);
+}
+
 struct FarBehind : testing::Test {
   FarBehind() {
     EXPECT_TRUE(manager.acquire(asking(ann(), {"/a"})));

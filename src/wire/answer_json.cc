@@ -186,6 +186,7 @@ object acquire_json(const AcquireAnswer& answer, const Moment& at) {
               {"position", queued->position},
               {"blocked", blocked_json(queued->blocked, at)}};
     if (queued->more_blocked > 0) result["more_blocked"] = queued->more_blocked;
+    if (queued->replayed) result["replayed"] = true;
     add_time(result, "at", queued->at, at);
     add_time(result, "wait_until", queued->wait_until, at);
   }

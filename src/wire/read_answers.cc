@@ -202,6 +202,7 @@ Decision read_decision(const Reader& reader) {
     reader.get("wait_until", queued.wait_until);
     reader.get_all("blocked", queued.blocked, read_blocked);
     reader.get("more_blocked", queued.more_blocked);
+    reader.get("replayed", queued.replayed);
     return queued;
   }
   const auto error = read_error(reader);

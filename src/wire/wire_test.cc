@@ -105,7 +105,7 @@ TEST(Wire, CarriesARefusal) {
 }
 
 TEST(Wire, CarriesAPlaceInTheQueue) {
-  const Queued queued = {.ticket = {"t"}, .position = 4, .more_blocked = 2};
+  const Queued queued = {.ticket = {"t"}, .position = 4, .more_blocked = 2, .replayed = true};
 
   const auto read = acquire_answer_from(sent(acquire_json({queued, {}}, kAt)));
 
@@ -114,6 +114,7 @@ TEST(Wire, CarriesAPlaceInTheQueue) {
   EXPECT_EQ(told.ticket, queued.ticket);
   EXPECT_EQ(told.position, queued.position);
   EXPECT_EQ(told.more_blocked, queued.more_blocked);
+  EXPECT_TRUE(told.replayed);
 }
 
 TEST(Wire, SaysWhichMemberIsWrong) {
