@@ -39,10 +39,20 @@ bool give_input_back() {
          ::dup2(file, STDIN_FILENO) == STDIN_FILENO;
 }
 
+bool stays = false;
+
 }  // namespace
+
+void stay_this_program() { stays = true; }
 
 // Nothing was done yet but reading settings and input, so starting over loses nothing.
 Result<std::unique_ptr<Store>> open_etcd(const std::string&, const StorePlace&) {
+  if (stays) {
+    return fail(
+        Code::config_error,
+        "This program was started for another store than etcd, and has begun. Start it again where the "
+        "settings name that store.");
+  }
   if (!give_input_back())
     return fail(Code::unavailable, "Cannot hand standard input on to " LEASEHOLD_WITH_ETCD ".");
   return fail(

@@ -2,14 +2,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <tuple>
 
 #include "cli/call.h"
 #include "cli/end_signals.h"
 #include "env/system_random.h"
 #include "hook/noted_session.h"
 #include "mcp/stdio.h"
+#include "open/etcd.h"
 #include "util/variables.h"
 
 namespace leasehold {
@@ -44,7 +47,20 @@ Result<mcp::DeskOptions> desk_options(Call& call) {
       .trace = trace == nullptr ? "" : trace};
 }
 
+// A server that has begun cannot hand on what its client said: leases in etcd need another program from the
+// start.
+void step_aside_for_etcd(Call& call) {
+  if (stay_this_program == nullptr) return;
+  const auto settings = call.settings_without_store();
+  const auto names_etcd = [](const EffectiveSetting& setting) {
+    return setting.name == "store" && setting.value.starts_with("etcd");
+  };
+  if (settings && std::ranges::any_of(*settings, names_etcd)) std::ignore = call.workspace();
+  stay_this_program();
+}
+
 Result<int> run(Call& call) {
+  step_aside_for_etcd(call);
   auto options = desk_options(call);
   if (!options) return fail(options.error());
   // A client that is gone ends us by the end of its input.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
+#include <chrono>
 #include <utility>
 
 namespace leasehold::daemon {
@@ -9,6 +10,9 @@ namespace {
 
 constexpr std::size_t kSessionsMost = 10'000;
 constexpr std::size_t kSessionsOfOneMost = 1'000;
+
+// For all sessions together: each asks the store.
+constexpr std::chrono::seconds kEndsWithin{5};
 
 }  // namespace
 
@@ -52,7 +56,10 @@ void McpSessions::add(const std::string& id, std::shared_ptr<McpSession> session
 }
 
 void McpSessions::end() const {
+  const auto deadline = std::chrono::steady_clock::now() + kEndsWithin;
   for (const auto& [id, session] : sessions_) {
+    // Where the store is away, what they have ends by its time.
+    if (std::chrono::steady_clock::now() >= deadline) return;
     const std::vector<LeaseId> ids(session->granted.begin(), session->granted.end());
     if (!session->place.own_session.empty() && !ids.empty()) give_back(session->place, ids);
   }

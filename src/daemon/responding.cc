@@ -418,7 +418,8 @@ asio::awaitable<void> respond(ServerState& server, const Request& request, int s
   // What was refused has left nothing there; what failed may have.
   const bool is_refused = response.status >= 400 && response.status < 500;
   if (found.route->grants && !is_refused)
-    server.services.note_taken(workspace_of(request, found), request.parameter("profile").value_or(""));
+    server.services.note_taken(server.services.name_of(workspace_of(request, found)),
+                               request.parameter("profile").value_or(""));
   const auto took = std::chrono::steady_clock::now() - began;
   server.metrics.answered(found.route->name, response.status, took);
   if (waiter && !work->keeps_place)

@@ -33,6 +33,7 @@ struct Seen {
   Metrics::Standing standing;
   std::vector<std::string> empty;  // Workspaces.
   OwnersThere late;                // They have something that is over, and nobody recorded it.
+  Token highest{};                 // Of those that are held.
 };
 
 Seen look_everywhere(Services& services) {
@@ -53,6 +54,7 @@ Seen look_everywhere(Services& services) {
         continue;
       }
       (row.lease.status == Status::active ? now.leases : now.waiters) += 1;
+      seen.highest = std::max(seen.highest, row.lease.token);
       owners.insert(row.lease.holder.owner);
     }
     now.agents += owners.size();
@@ -151,7 +153,7 @@ asio::awaitable<void> Upkeep::remember() {
   if (server_.memory == nullptr) co_return;
   Result<void> saved;
   Task job = [this, &saved] { saved = server_.memory->save(highest_); };
-  co_await run_on(server_.patient, job);
+  co_await run_on(server_.lister, job);
   // That the store takes no writes is said already.
   const bool complains = !saved && !server_.services.health().failure();
   if (complains && !complained_) server_.log.say(LogLevel::warning, saved.error().message);
@@ -167,6 +169,7 @@ asio::awaitable<void> Upkeep::count() {
   Task job = [&] { seen = look_everywhere(server_.services); };
   co_await run_on(server_.lister, job);
   server_.standing = seen.standing;
+  highest_ = std::max(highest_, seen.highest);  // Without history nothing else tells of it.
   reclaim(server_, seen.late);
   for (const std::string& workspace : seen.empty)
     server_.services.retire(workspace, Services::Clock::now() - kEmptyKept);

@@ -33,6 +33,25 @@ TEST_F(EtcdScene, AcquireIsSeenByOthersAndGivenBack) {
   EXPECT_EQ(as("bob", {"acquire", "src/a.ts"}).exit, 0);
 }
 
+// What a client says to a server cannot be handed on to another program later.
+TEST_F(EtcdScene, ToolsOfAnMcpServerAreAnswered) {
+  const Ran served =
+      as("ann", {"mcp"},
+         R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",)"
+         R"("capabilities":{},"clientInfo":{"name":"test","version":"1"}}})"
+         "\n"
+         R"({"jsonrpc":"2.0","method":"notifications/initialized"})"
+         "\n"
+         R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"lease_acquire",)"
+         R"("arguments":{"paths":["src/a.ts"]}}})"
+         "\n");
+
+  EXPECT_EQ(served.exit, 0) << served.err;
+  EXPECT_TRUE(contains(served.out, R"("id":1)")) << served.out;
+  EXPECT_TRUE(contains(served.out, R"("id":2)")) << served.out;
+  EXPECT_TRUE(contains(served.out, "src/a.ts")) << served.out;
+}
+
 TEST_F(EtcdScene, AWaiterInAnotherProcessIsServed) {
   ASSERT_EQ(as("ann", {"acquire", "src/a.ts"}).exit, 0);
   StartedLease waiter = started("bob", {"acquire", "--wait", "60s", "src/a.ts"});

@@ -137,7 +137,15 @@ void Bells::hear(const pb::WatchResponse& message) {
 bool Bells::wake(const pb::WatchResponse& message) {
   const std::lock_guard lock(mutex_);
   const auto found = listeners_.find(message.watch_id());
-  if (found == listeners_.end()) return false;
+  if (found == listeners_.end()) {
+    // One that was never begun: whoever made this stream may watch nothing any more. (Those that are closed
+    // have names of ours.)
+    if (message.canceled() && message.watch_id() < 0) {
+      cluster_.forget_token();
+      context_->TryCancel();
+    }
+    return false;
+  }
   Listener& listener = found->second;
   if (message.canceled()) {
     // Compacted, the member has no leader, or it may not be watched: all begins anew, after a pause.

@@ -21,6 +21,7 @@ pb::Compare not_after(const KeyRange& range, std::int64_t revision) {
 
 // Sorted ranges, as at most `most` that contain them.
 std::vector<KeyRange> merged(const std::vector<KeyRange>& ranges, std::size_t most) {
+  if (ranges.empty()) return {};
   const std::size_t together = (ranges.size() + most - 1) / most;
   std::vector<KeyRange> found;
   for (std::size_t i = 0; i < ranges.size(); i += together) {
@@ -68,7 +69,7 @@ std::vector<pb::Compare> Basis::compares(std::int64_t revision, std::size_t most
     for (const auto& [key, mod_revision] : keys_) found.push_back(exactly(key, mod_revision));
   }
   for (const KeyRange& range : ranges) found.push_back(not_after(range, revision));
-  if (found.size() + fleeting_.size() <= most) {
+  if (has_room_for_fleeting(most)) {
     for (const auto& [key, mod_revision] : fleeting_) found.push_back(exactly(key, mod_revision));
   }
   return found;

@@ -36,6 +36,9 @@ class Basis {
     return range.second.empty() ? keys_.contains(range.first) : ranges_.contains(range);
   }
 
+  // Else those are left out.
+  bool has_room_for_fleeting(std::size_t most) const { return size() <= most; }
+
   // As comparisons with what was there at `revision`, at most `most`. If there are more, neighbouring ranges
   // become one: then changes in between count as conflicts too.
   std::vector<pb::Compare> compares(std::int64_t revision, std::size_t most) const;

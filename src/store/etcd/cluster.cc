@@ -58,8 +58,11 @@ grpc::ChannelArguments arguments_for(const Address& address) {
   return arguments;
 }
 
+// It is over; or users or rights were changed since, which those that carry their rights in themselves do not
+// outlive.
 bool is_bad_token(const grpc::Status& status) {
-  return status.error_code() == grpc::StatusCode::UNAUTHENTICATED;
+  return status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
+         status.error_message().find("revision of auth store is old") != std::string::npos;
 }
 
 // Whether the member, or the cluster, could not do it just now; another try may succeed.
@@ -174,6 +177,11 @@ void Cluster::pause(Duration how_long) const {
   }
 }
 
+void Cluster::forget_token() const {
+  const std::lock_guard lock(mutex_);
+  token_.clear();
+}
+
 grpc::Status Cluster::authenticate(const Member& member, grpc::ClientContext& context,
                                    Clock::time_point end) const {
   if (address_.user.empty()) return {};
@@ -211,8 +219,7 @@ Response Cluster::patiently(const Call& call) const {
     if (status.ok()) return response;
     if (is_bad_token(status) && !was_refused && !address_.user.empty()) {
       was_refused = true;  // It grew old, or the member has not heard of it.
-      const std::lock_guard lock(mutex_);
-      token_.clear();
+      forget_token();
       continue;
     }
     if (status.error_message().find("compacted") != std::string::npos) throw Conflict();
@@ -258,8 +265,7 @@ std::optional<pb::TxnResponse> Cluster::write(const pb::TxnRequest& request) con
   if (status.ok()) status = member.kv->Txn(&context, request, &response);
   if (status.ok()) return response;
   if (is_bad_token(status)) {
-    const std::lock_guard lock(mutex_);
-    token_.clear();
+    forget_token();
     return std::nullopt;
   }
   if (status.error_message().find("requested lease not found") != std::string::npos) throw LeaseGone();

@@ -46,6 +46,8 @@ class Cluster {
   // Prepares a call that lasts: no deadline. The member is to be told by `failed` when it ends.
   const Member& prepare(grpc::ClientContext& context) const;
   void failed(const Member& member) const;
+  // The user has to log in anew: what the members gave him does not do any more.
+  void forget_token() const;
   // From now on calls use the member that leads, if one says so soon: the others pass every commit on to it,
   // and hear of it later. For who stays; it takes longer than to ask once.
   void prefer_leader() const;

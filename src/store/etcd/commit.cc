@@ -177,6 +177,9 @@ bool EtcdTransaction::execute(Changes& changes) {
   const std::string first_event =
       write_events(changes, slot.key.substr(slot.key.find("/request/") + 9) + "-" + slot.request);
   keep_lines(changes);
+  // Etcd may have ended a lease since that was known, and there is no room for conditions that would tell.
+  if (was_from_memory_ && !basis_.has_room_for_fleeting(compares_max(shared_.options.max_txn_ops)))
+    return false;
   std::int64_t guard_lease = 0;
   if (!bells_.empty() || changes.needs_guards()) guard_lease = shared_.leases.borrow(kGuardLife, kGuardSlack);
   for (const GroupId& ticket : bells_)

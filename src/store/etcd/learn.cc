@@ -17,6 +17,9 @@ using namespace std::chrono_literals;
 // for etcd to say.
 constexpr Duration kNotOverYet = 500ms;
 
+// As much as that clocks are not brought together.
+constexpr Duration kClocksDiffer = 1s;
+
 // The part of a member's name behind its area, without the NUL; empty for the guard.
 std::string_view name_in_area(std::string_view key) {
   const std::size_t nul = key.find('\0');
@@ -148,8 +151,12 @@ void EtcdTransaction::learn_lease(Lease lease, std::int64_t presence, std::int64
     throw Conflict();
   // Whether a lease goes on is for etcd to say, not for anybody's clock.
   if (lease.status == Status::active && shared_.options.clock == nullptr) {
+    // Nor is there more than its time ahead of it: whoever wrote it had a clock that was fast, and etcd ends
+    // it by its own.
+    const bool is_ahead = lease.expires_at != kForever && lease.expires_at - now_ > lease.ttl + kClocksDiffer;
+    const Time by_clock = is_ahead ? now_ : lease.expires_at;
     known.shown_expiry =
-        presence != 0 ? std::max(lease.expires_at, now_ + kNotOverYet) : std::min(lease.expires_at, now_);
+        presence != 0 ? std::max(by_clock, now_ + kNotOverYet) : std::min(lease.expires_at, now_);
   }
   if (known.is_changed) return;
   lease.expires_at = known.shown_expiry;

@@ -147,31 +147,39 @@ TEST(EtcdMemory, WhatAnOperatorEndedIsNotRenewed) {
 }
 
 // etcd deletes without a trace in the path's area; that the lease was still there has to be a condition too.
+// Also of more than a transaction has conditions for.
 TEST(EtcdMemory, WhatEtcdEndedIsNotRenewed) {
-  EtcdCluster cluster;
-  EtcdClient client(cluster.url());
-  client.must_acquire(ann(), "/a", 30min);
-  // Only what the lease hangs on: of what else has ended the commit would notice that by itself.
-  const std::string leases = cluster.etcdctl("lease list");
-  int revoked = 0;
-  for (std::size_t at = leases.find('\n'); at != std::string::npos && at + 1 < leases.size();) {
-    const std::size_t end = leases.find('\n', at + 1);
-    const std::string id = leases.substr(at + 1, end - at - 1);
-    at = end;
-    if (cluster.etcdctl("lease timetolive " + id).find("TTL(18") == std::string::npos) continue;
-    cluster.etcdctl("lease revoke " + id);
-    ++revoked;
+  for (const int count : {1, 40}) {
+    EtcdCluster cluster;
+    EtcdClient client(cluster.url());
+    AcquireRequest wanted = EtcdClient::request(ann(), "/0", 30min);
+    Selection which = {.paths = {"/0"}};
+    for (int i = 1; i < count; ++i) {
+      wanted.paths.push_back({.path = fmt::format("/{}", i)});
+      which.paths.push_back(wanted.paths.back().path);
+    }
+    ASSERT_EQ(word_for(client.manager->acquire(wanted)), "granted");
+    // Only what the leases hang on: of what else has ended the commit would notice that by itself.
+    const std::string leases = cluster.etcdctl("lease list");
+    int revoked = 0;
+    for (std::size_t at = leases.find('\n'); at != std::string::npos && at + 1 < leases.size();) {
+      const std::size_t end = leases.find('\n', at + 1);
+      const std::string id = leases.substr(at + 1, end - at - 1);
+      at = end;
+      if (cluster.etcdctl("lease timetolive " + id).find("TTL(18") == std::string::npos) continue;
+      cluster.etcdctl("lease revoke " + id);
+      ++revoked;
+    }
+    ASSERT_EQ(revoked, 1);
+
+    const auto renewed = client.manager->renew({.caller = {{.owner = ann()}}, .which = which, .ttl = 1h});
+
+    ASSERT_TRUE(renewed);
+    for (const Outcome& outcome : renewed->outcomes) EXPECT_TRUE(outcome.error) << outcome.path;
+    const auto events = client.history();
+    EXPECT_EQ(std::ranges::count(events, EventType::expired, &Event::type), count);
+    EXPECT_EQ(std::ranges::count(events, EventType::renewed, &Event::type), 0);
   }
-  ASSERT_EQ(revoked, 1);
-
-  const auto renewed =
-      client.manager->renew({.caller = {{.owner = ann()}}, .which = {.paths = {"/a"}}, .ttl = 1h});
-
-  ASSERT_TRUE(renewed);
-  EXPECT_TRUE(renewed->outcomes.front().error);
-  const auto events = client.history();
-  EXPECT_EQ(std::ranges::count(events, EventType::expired, &Event::type), 1);
-  EXPECT_EQ(std::ranges::count(events, EventType::renewed, &Event::type), 0);
 }
 
 }  // namespace
