@@ -35,7 +35,7 @@ void tell_released(const Call& call, std::size_t released) {
   if (call.out().json()) {
     call.out().document({{"released", released}});
   } else if (released > 0) {
-    call.out().note(fmt::format("Released {} committed files.", released));
+    call.out().note(released == 1 ? "Released 1 file." : fmt::format("Released {} files.", released));
   }
 }
 
