@@ -40,6 +40,16 @@ bool matches(const shell::Write& write, const std::string& key, const std::strin
   return false;
 }
 
+// Whether it is, holds or lies in the place of one of those that are written.
+bool is_among(const shell::Write& write, const std::string& place) {
+  if (!write.among) return true;
+  for (std::string_view above = place; above != "/"; above = parent_of(above)) {
+    if (write.among->contains(above)) return true;
+  }
+  const auto first = write.among->lower_bound(place + '/');
+  return first != write.among->end() && first->starts_with(place + '/');
+}
+
 // What others have of these.
 Result<std::vector<AskedPath>> held_by_others(OpenWorkspace& workspace, const Owner& owner,
                                               const std::vector<Looked>& all) {
@@ -60,7 +70,9 @@ Result<std::vector<AskedPath>> held_by_others(OpenWorkspace& workspace, const Ow
       const bool is_below = one.write.subtree && covers({one.key, true}, lease.scope());
       const bool is_around = covers(lease.scope(), {one.key, false});
       if (is_below ? !lease.subtree && !matches(one.write, lease.path, one.key) : !is_around) continue;
-      held.push_back({.path = join(workspace.root(), (is_around ? one.key : lease.path).substr(1))});
+      std::string path = join(workspace.root(), (is_around ? one.key : lease.path).substr(1));
+      if (!is_among(one.write, shell::simplified(path))) continue;
+      held.push_back({.path = std::move(path)});
       break;
     }
   }

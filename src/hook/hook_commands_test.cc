@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "hook/staged_agents.h"
@@ -148,6 +149,27 @@ TEST_F(HookTest, AWholeFolderIsLookedAtAndNotTaken) {
   EXPECT_EQ(shell("s5", "find . -type d -name target -exec rm -rf {} +"), "");
   EXPECT_TRUE(mentions(shell("s6", "find . -type d -name d -exec rm -rf {} +"), "d/a.md is leased"));
   EXPECT_TRUE(mentions(shell("s5", "find d -name '*.md' -delete"), "d/a.md is leased"));
+}
+
+TEST_F(HookTest, WhatGitDoesNotTrackIsNotInTheWayOfWhatItTracks) {
+  write("d/tracked", "");
+  ASSERT_EQ(std::system(("cd " + root() + " && git init -q && git add d").c_str()), 0);
+  write("d/loose", "");
+  write("out/log", "");
+  ASSERT_EQ(edit("s1", "d/loose"), "");
+  ASSERT_EQ(edit("s1", "out/log"), "");
+
+  for (const char* command : {"git checkout .", "git restore d", "git stash", "git reset --hard",
+                              "git rm -rq .", "git checkout -- d out", "cd d && git rm -r ."})
+    EXPECT_EQ(shell("s2", command), "") << command;
+  EXPECT_NE(shell("s2", "git stash -u"), "");
+  EXPECT_NE(shell("s3", "git reset --hard other"), "") << "that may have a file of that name";
+
+  ASSERT_EQ(edit("s1", "d/tracked"), "");
+  int session = 4;
+  for (const char* command :
+       {"git checkout .", "git restore d", "git stash", "git reset --hard", "git rm -rq ."})
+    EXPECT_TRUE(mentions(shell(fmt::format("s{}", session++), command), "d/tracked is leased")) << command;
 }
 
 TEST_F(HookTest, ManyFilesAreLookedAtAndNotTaken) {

@@ -1,6 +1,8 @@
 // Which files a shell's command line writes, found by reading it, not by running it.
 #pragma once
 
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,8 @@ struct Write {
   // A subtree goes with all in it, work trees as well; those who write files below pass over these, or mean
   // their own.
   bool is_whole = false;
+  // Of a subtree: only these files of it, each by its whole path, and what stands in their places. Null: any.
+  std::shared_ptr<const std::set<std::string, std::less<>>> among;
 
   bool operator==(const Write&) const = default;
 };

@@ -104,7 +104,7 @@ void Follower::note_write(Write write) {
   if (!budget_.spend()) return;
   const auto known = std::ranges::find_if(writes_.files, [&](const Write& one) {
     return one.path == write.path && one.subtree == write.subtree && one.name == write.name &&
-           one.is_deep == write.is_deep;
+           one.is_deep == write.is_deep && one.among == write.among;
   });
   if (known != writes_.files.end()) {
     known->is_whole = known->is_whole || write.is_whole;

@@ -12,6 +12,16 @@
 namespace leasehold::shell {
 namespace {
 
+// False: it would become too long.
+bool replace_all(std::string& text, std::string_view mark, const std::string& by) {
+  constexpr std::size_t kTextMax = std::size_t{64} << 10;
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size())) {
+    text.replace(at, mark.size(), by);
+    if (text.size() > kTextMax) return false;
+  }
+  return true;
+}
+
 // `word` with every `mark` in it replaced.
 Argument replaced(const Argument& word, std::string_view mark, const Argument& by) {
   const std::size_t at = word.text.find(mark);
@@ -26,22 +36,15 @@ Argument replaced(const Argument& word, std::string_view mark, const Argument& b
     const bool is_below = before == '=' || (before == '/' && !by.text.starts_with('/'));
     // In an option it would be taken for an operand.
     if (!is_below || (at > 0 && word.text[0] == '-') || word.text.contains("..") || rest.contains(mark)) {
-      made.why = "names that are put together";
+      made.why = kPutTogether;
+      replace_all(made.text, mark, std::string(1, kFound));
     } else {
       made = by;
       made.text = word.text.substr(0, at) + by.text;
       append_to_tree(made, rest);
     }
   } else {
-    constexpr std::size_t kTextMax = std::size_t{64} << 10;
-    for (std::size_t next = at; next != std::string::npos;
-         next = made.text.find(mark, next + by.text.size())) {
-      made.text.replace(next, mark.size(), by.text);
-      if (made.text.size() > kTextMax) {
-        made.why = "names that are put together";
-        break;
-      }
-    }
+    if (!replace_all(made.text, mark, by.text)) made.why = kPutTogether;
   }
   return made;
 }
@@ -51,6 +54,7 @@ Lines run_for(const Call& call, const Arguments& command, std::string_view mark,
   Arguments words;
   for (const Argument& word : command) words.push_back(replaced(word, mark, file));
   State inside = where;
+  if (file.is_tree) inside.found = file;
   return call.follower.run(std::move(words), inside, std::nullopt);
 }
 
@@ -65,11 +69,14 @@ struct Start {
 
 Start starting_points(const Call& call) {
   Start start;
+  bool is_given = false;
   std::size_t at = 1;
   while (at < call.words.size() && is_listed("-H -L -P", call.words[at].text)) ++at;
   for (; at < call.words.size(); ++at) {
     const Argument& word = call.words[at];
     if (word.is_known() && (word.text.starts_with('-') || word.text == "(" || word.text == "!")) break;
+    is_given = true;
+    if (word.is_unmatched) continue;
     Argument tree = word;
     // Below what is found are files of any name.
     start.is_found = start.is_found || word.is_tree;
@@ -78,7 +85,7 @@ Start starting_points(const Call& call) {
     tree.is_tree = tree.is_known();
     start.places.push_back(std::move(tree));
   }
-  if (start.places.empty()) start.places.push_back({.text = ".", .is_tree = true});
+  if (!is_given) start.places.push_back({.text = ".", .is_tree = true});
   start.expression = at;
   return start;
 }
@@ -199,7 +206,7 @@ Arguments split_at(const Arguments& lines, std::string_view separators) {
     }
     for (std::size_t begin = line.text.find_first_not_of(separators); begin != std::string::npos;) {
       const std::size_t end = std::min(line.text.find_first_of(separators, begin), line.text.size());
-      words.push_back({.text = line.text.substr(begin, end - begin)});
+      words.push_back({.text = line.text.substr(begin, end - begin), .is_unmatched = line.is_unmatched});
       begin = line.text.find_first_not_of(separators, end);
     }
   }

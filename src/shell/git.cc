@@ -1,5 +1,6 @@
 // git, as far as the work tree goes: what it does to its own folder is nobody else's.
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "shell/builtins.h"
@@ -19,7 +20,7 @@ namespace {
 enum class Effect {
   reads,
   tree,   // Any file of the work tree.
-  paths,  // Those it names; any below if it names none.
+  paths,  // Those it names, as far as git tracks them.
   table,  // As kTable says.
   special,
 };
@@ -37,7 +38,7 @@ struct GitCommand {
 // In the order of the alphabet.
 constexpr GitCommand kCommands[] = {
     {.name = "add"},
-    {.name = "am", .effect = Effect::tree, .reads_if = "--show-current-patch"},
+    {.name = "am", .effect = Effect::tree, .reads_if = "--show-current-patch --quit"},
     {.name = "annotate"},
     {.name = "apply", .effect = Effect::special},
     {.name = "archive", .effect = Effect::table},
@@ -50,11 +51,11 @@ constexpr GitCommand kCommands[] = {
     {.name = "checkout", .effect = Effect::special},
     {.name = "checkout-index", .effect = Effect::special},
     {.name = "cherry"},
-    {.name = "cherry-pick", .effect = Effect::tree},
+    {.name = "cherry-pick", .effect = Effect::tree, .reads_if = "--quit"},
     {.name = "clean", .effect = Effect::special, .values = "-e --exclude", .reads_if = "-n --dry-run"},
     {.name = "clone", .effect = Effect::special},
     {.name = "commit"},
-    {.name = "config", .effect = Effect::table},
+    {.name = "config", .effect = Effect::special},
     {.name = "count-objects"},
     {.name = "describe"},
     {.name = "diff", .effect = Effect::table},
@@ -76,7 +77,7 @@ constexpr GitCommand kCommands[] = {
     {.name = "ls-files"},
     {.name = "ls-remote"},
     {.name = "ls-tree"},
-    {.name = "merge", .effect = Effect::tree},
+    {.name = "merge", .effect = Effect::tree, .reads_if = "--quit"},
     {.name = "merge-base"},
     {.name = "mv", .effect = Effect::table},
     {.name = "name-rev"},
@@ -84,14 +85,17 @@ constexpr GitCommand kCommands[] = {
     {.name = "pull", .effect = Effect::tree},
     {.name = "push"},
     {.name = "read-tree", .effect = Effect::tree, .writes_if = "-u"},
-    {.name = "rebase", .effect = Effect::tree, .reads_if = "--show-current-patch", .unseen_if = "-x --exec"},
+    {.name = "rebase",
+     .effect = Effect::tree,
+     .reads_if = "--show-current-patch --quit",
+     .unseen_if = "-x --exec"},
     {.name = "reflog"},
     {.name = "remote"},
-    {.name = "reset", .effect = Effect::tree, .writes_if = "--hard --merge --keep"},
+    {.name = "reset", .effect = Effect::special},
     {.name = "restore", .effect = Effect::special},
     {.name = "rev-list"},
     {.name = "rev-parse"},
-    {.name = "revert", .effect = Effect::tree},
+    {.name = "revert", .effect = Effect::tree, .reads_if = "--quit"},
     {.name = "rm", .effect = Effect::paths, .reads_if = "--cached -n --dry-run"},
     {.name = "shortlog"},
     {.name = "show", .effect = Effect::table},
@@ -115,7 +119,7 @@ constexpr GitCommand kCommands[] = {
 
 // After these another commit may be checked out; after those a branch may be another commit.
 constexpr std::string_view kMoving =
-    "am bisect cherry-pick commit filter-branch merge pull rebase reset revert symbolic-ref";
+    "am bisect cherry-pick commit filter-branch merge pull rebase revert symbolic-ref";
 constexpr std::string_view kMovingBranches = "branch fetch push remote submodule tag update-ref";
 
 // What these find in the index is there afterwards, too.
@@ -124,34 +128,40 @@ constexpr std::string_view kKeepsIndex =
     "diff-tree fetch for-each-ref format-patch fsck gc grep hash-object help log ls-files ls-remote ls-tree "
     "merge-base name-rev notes push reflog remote rev-list rev-parse shortlog show show-ref status tag";
 
+constexpr std::string_view kConfigValues = "-f --file --blob --type --default --comment --value --url";
+
 constexpr Program kTable[] = {
-    {.name = "archive", .syntax = {.values = "-o --output --format --prefix"}, .outputs = "-o --output"},
+    {.name = "archive",
+     .syntax = {.values = "-o --output --format --prefix"},
+     .outputs = "-o --output",
+     .dash = true},
     {.name = "bundle", .operands = Operands::second, .syntax = {.values = "--version"}},
     {.name = "config",
-     .syntax = {.values = "-f --file --blob --type --default"},
-     .reads_if = "-l --list --get --get-all",
+     .syntax = {.values = kConfigValues},
+     .reads_if = "-l --list --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool",
      .outputs = "-f --file"},
-    {.name = "diff", .outputs = "--output"},
+    {.name = "diff", .syntax = {.values = "--output"}, .outputs = "--output", .dash = true},
     {.name = "format-patch",
      .operands = Operands::here,
-     .syntax = {.values = "-o --output-directory"},
+     .syntax = {.values = "-o --output-directory --output"},
      .reads_if = "--stdout",
+     .outputs = "--output",
      .into = "-o --output-directory",
      .names = "*.patch"},
-    {.name = "log", .outputs = "--output"},
-    {.name = "mv", .operands = Operands::move, .reads_if = "-n --dry-run"},
-    {.name = "show", .outputs = "--output"},
+    {.name = "log", .syntax = {.values = "--output"}, .outputs = "--output", .dash = true},
+    {.name = "mv", .operands = Operands::move, .reads_if = "-n --dry-run", .dash = true},
+    {.name = "show", .syntax = {.values = "--output"}, .outputs = "--output", .dash = true},
 };
+
+using Names = std::set<std::string, std::less<>>;
 
 // Files of a work tree that are not in its index.
 class Untracked {
  public:
-  using Paths = std::set<std::string, std::less<>>;
-
   Untracked(const FolderView& files, std::string top) : files_(files), top_(std::move(top)) {}
 
   // Those at or below `place`. False: there is too much to look at, or it is not in the tree.
-  bool add(const std::string& place, const Paths& tracked) {
+  bool add(const std::string& place, const Names& tracked) {
     const auto rest = below(place, top_);
     if (!rest) return false;
     const std::string path = rest->empty() ? "" : std::string(rest->substr(1));
@@ -207,9 +217,15 @@ class Git {
   Git(const Call& call, Arguments words) : call_(call), words_(std::move(words)) {}
 
   void run(const GitCommand& command) {
+    act(command);
+    if (!is_listed(kKeepsIndex, command.name)) note_own("index");
+    if (command.name == "add") note_own("index.lock");
+  }
+
+ private:
+  void act(const GitCommand& command) {
     const Split taken = split(words_, {.values = command.values});
     if (taken.has(command.unseen_if)) call_.follower.note_unseen("git: what it runs");
-    if (!is_listed(kKeepsIndex, command.name)) note_index();
     if (taken.has(command.reads_if) || taken.has("-h --help")) return;
     if (is_listed(kMoving, command.name)) note_moved();
     if (is_listed(kMovingBranches, command.name)) note_moved(true);
@@ -221,15 +237,19 @@ class Git {
       case Effect::tree:
         return note_tree();
       case Effect::paths:
-        return note_paths(taken.operands, true);
+        if (taken.has("--pathspec-from-file")) return note_tracked_tree();
+        return note_tracked_paths(taken.operands);
       case Effect::table:
-        return run_row(*std::ranges::find(kTable, command.name, &Program::name), call_, words_);
+        return run_table(command.name);
       case Effect::special:
         return run_special(command.name);
     }
   }
 
- private:
+  void run_table(std::string_view name) {
+    run_row(*std::ranges::find(kTable, name, &Program::name), call_, words_);
+  }
+
   void run_special(std::string_view name) {
     if (name == "apply") return apply();
     if (name == "bisect") return bisect();
@@ -237,7 +257,9 @@ class Git {
     if (name == "checkout-index") return checkout_index();
     if (name == "clean") return clean();
     if (name == "clone") return clone();
+    if (name == "config") return config();
     if (name == "init") return init();
+    if (name == "reset") return reset();
     if (name == "restore") return restore();
     if (name == "stash") return stash();
     if (name == "submodule") return submodule();
@@ -269,9 +291,45 @@ class Git {
     }
   }
 
-  void note_index() {
+  // The line changes a file of git's own.
+  void note_own(std::string_view name) {
     for (const std::string& folder : call_.state.folders)
-      call_.follower.note_own(join(head_of(folder).folder(), "index"));
+      call_.follower.note_own(join(head_of(folder).folder(), name));
+  }
+
+  // What git tracks in the tree that `folder` is in. Nothing: it cannot be told.
+  std::optional<Names> index_of(const std::string& folder) const {
+    const auto text = call_.follower.files().text(join(head_of(folder).folder(), "index"));
+    // Reading takes time, as much as there is to read.
+    if (text && !call_.follower.budget().spend(static_cast<long>(text->size() / 1024))) return std::nullopt;
+    return text ? paths_in_index(*text) : std::nullopt;
+  }
+
+  // What git tracks at or below `path`, by whole paths. Nothing: it cannot be told, or the line adds to it.
+  std::shared_ptr<const Names> tracked_below(const std::string& folder, const std::string& path) const {
+    if (call_.follower.is_made(join(head_of(folder).folder(), "index.lock"))) return nullptr;
+    const auto index = index_of(folder);
+    if (!index) return nullptr;
+    const std::string top = work_tree(call_.follower.files(), folder);
+    const std::string place = simplified(call_.follower.files().resolved(path));
+    auto tracked = std::make_shared<Names>();
+    for (const std::string& name : *index) {
+      std::string file = join(top, name);
+      if (below(file, place)) tracked->insert(tracked->end(), std::move(file));
+    }
+    return tracked;
+  }
+
+  // Only what git tracks of it, as far as that can be told.
+  void note_tracked(const std::string& folder, Write write) {
+    write.among = tracked_below(folder, write.path);
+    call_.follower.note_write(std::move(write));
+  }
+
+  void note_tracked_tree() {
+    if (!call_.state.folder_why.empty()) return call_.follower.note_unseen(call_.state.folder_why);
+    for (const std::string& folder : call_.state.folders)
+      note_tracked(folder, {.path = work_tree(call_.follower.files(), folder), .subtree = true});
   }
 
   // Whether nothing changes when it is checked out.
@@ -288,6 +346,19 @@ class Git {
   bool is_folder(const Argument& path) const {
     return std::ranges::any_of(call_.places(path),
                                [&](const std::string& one) { return call_.follower.files().is_folder(one); });
+  }
+
+  // The same of what git takes for paths. Names and patterns may be those of files that are not there.
+  void note_tracked_paths(const Arguments& paths) {
+    for (const Argument& path : paths) {
+      const bool is_plain = path.is_text() && !path.text.starts_with(':') && !has_pattern(path.text);
+      if (!is_plain || !is_folder(path) || !call_.state.folder_why.empty()) {
+        note_paths({path}, false);
+        continue;
+      }
+      for (const std::string& folder : call_.state.folders)
+        note_tracked(folder, {.path = placed(folder, path.text), .subtree = true});
+    }
   }
 
   // What git takes for paths: patterns go into folders.
@@ -320,14 +391,19 @@ class Git {
   }
 
   void checkout() {
-    if (const auto paths = behind_dashes(); paths && !paths->empty()) return note_paths(*paths, false);
+    if (const auto paths = behind_dashes(); paths && !paths->empty()) {
+      const std::size_t before = words_.size() - paths->size() - 1;
+      // Out of a commit come files that git does not track here.
+      const bool is_of_index = split(std::span(words_).first(before), {}).operands.empty();
+      return is_of_index ? note_tracked_paths(*paths) : note_paths(*paths, false);
+    }
     const Split taken = split(words_, {.values = "-b -B --orphan --conflict --pathspec-from-file"});
     const Arguments& operands = taken.operands;
     if (taken.has("--pathspec-from-file") || !taken.unclear.empty()) return note_tree();
     const bool is_new = taken.has("-b -B --orphan");
     if (operands.empty()) {
       if (is_new) note_moved();
-      if (taken.has("-f --force")) note_tree();
+      if (taken.has("-f --force")) note_tracked_tree();
       return;
     }
     const bool is_path = operands[0].text.starts_with(':') || exists(operands[0]);
@@ -339,7 +415,7 @@ class Git {
       if (!stays) note_tree();
       return;
     }
-    note_paths(operands, false);
+    note_tracked_paths(operands);
   }
 
   void checkout_index() {
@@ -348,7 +424,7 @@ class Git {
     const Arguments prefixes = taken.values("--prefix");
     if (prefixes.empty()) {
       if (!taken.has("-a --all --stdin")) return note_paths(taken.operands, false);
-      return note_tree();
+      return note_tracked_tree();
     }
     const Argument& prefix = prefixes.back();
     if (prefix.is_text() && prefix.text.ends_with('/')) return note_tree(prefix.text);
@@ -369,7 +445,19 @@ class Git {
     const Split taken = split(words_, {.values = "-s --source --pathspec-from-file"});
     if (taken.has("-S --staged") && !taken.has("-W --worktree")) return;
     if (taken.has("--pathspec-from-file")) return note_tree();
-    note_paths(taken.operands, false);
+    // Out of a commit come files that git does not track here.
+    if (taken.has("-s --source -S --staged")) return note_paths(taken.operands, false);
+    note_tracked_paths(taken.operands);
+  }
+
+  // To the commit that is checked out. Another one has files that git does not track here.
+  void reset() {
+    const Split taken = split(words_, {});
+    const bool stays =
+        taken.operands.empty() || (taken.operands.size() == 1 && is_checked_out(taken.operands[0]));
+    note_moved();
+    if (!taken.has("--hard --merge --keep")) return;
+    return stays ? note_tracked_tree() : note_tree();
   }
 
   void stash() {
@@ -378,6 +466,9 @@ class Git {
     const Split taken = split(words_, {.values = "-m --message --pathspec-from-file"});
     Arguments paths = taken.operands;
     if (!paths.empty() && words_[0].text == "push") paths.erase(paths.begin());
+    const bool saves = action == "save" || (action == "push" && paths.empty());
+    if (saves && !taken.has("-u --include-untracked -a --all --pathspec-from-file"))
+      return note_tracked_tree();
     if (action != "push" || paths.empty() || taken.has("--pathspec-from-file")) return note_tree();
     note_paths(paths, false);
   }
@@ -401,8 +492,7 @@ class Git {
     if (!call_.state.folder_why.empty()) return call_.follower.note_unseen(call_.state.folder_why);
     for (const std::string& folder : call_.state.folders) {
       const std::string top = work_tree(call_.follower.files(), folder);
-      const auto index = call_.follower.files().text(join(head_of(folder).folder(), "index"));
-      const auto tracked = index ? paths_in_index(*index) : std::nullopt;
+      const auto tracked = index_of(folder);
       Untracked untracked(call_.follower.files(), top);
       const bool is_found = tracked && std::ranges::all_of(paths, [&](const Argument& path) {
                               return path.is_text() && !has_pattern(path.text) &&
@@ -410,8 +500,7 @@ class Git {
                                      untracked.add(simplified(placed(folder, path.text)), *tracked);
                             });
       // Looking takes time, as much as there is to look at.
-      const std::size_t looked_at = untracked.looked_at() + (index ? index->size() / 256 : 0);
-      if (!call_.follower.budget().spend(static_cast<long>(looked_at / 4))) return;
+      if (!call_.follower.budget().spend(static_cast<long>(untracked.looked_at() / 4))) return;
       // It takes other repositories along only if it is forced twice.
       const auto is_force = [](const Option& one) { return is_listed("-f --force", one.name); };
       const bool is_whole = taken.has("-d") && std::ranges::count_if(taken.options, is_force) > 1;
@@ -430,10 +519,8 @@ class Git {
     const Split taken = split(words_, {.values = "-b --branch --reference --depth -j --jobs --name"});
     if (taken.operands.empty()) return;
     const std::string& action = taken.operands[0].text;
-    if (!is_listed("update deinit", action) || !call_.state.folder_why.empty()) {
-      if (action == "foreach") call_.follower.note_unseen("git: what it runs");
-      return note_tree();
-    }
+    if (action == "foreach") return in_submodules();
+    if (!is_listed("update deinit", action) || !call_.state.folder_why.empty()) return note_tree();
     for (const std::string& folder : call_.state.folders) {
       const std::string top = work_tree(call_.follower.files(), folder);
       const std::string list = join(top, ".gitmodules");
@@ -446,6 +533,30 @@ class Git {
         call_.follower.note_write({placed(top, path), true, ""});
       }
     }
+  }
+
+  // A line for a shell, or a command, in each of them.
+  void in_submodules() {
+    const auto verb = std::ranges::find(words_, "foreach", &Argument::text);
+    const Split taken = split({verb + 1, words_.end()}, {.operands_end = true});
+    State inside = call_.state;
+    inside.folder_why = "folders of submodules";
+    const Call own = {call_.follower, inside, taken.operands, call_.in};
+    if (taken.operands.size() == 1) {
+      run_line(own, taken.operands[0]);
+    } else {
+      call_.follower.run(taken.operands, inside, call_.in);
+    }
+  }
+
+  // A name alone is asked for.
+  void config() {
+    const Split taken = split(words_, {.values = kConfigValues});
+    const std::string action = taken.operands.empty() ? "" : taken.operands[0].text;
+    const bool changes =
+        taken.operands.size() > 1 ||
+        taken.has("-e --edit --add --replace-all --unset --unset-all --rename-section --remove-section");
+    if (action == "edit" || (changes && !is_listed("get list", action))) run_table("config");
   }
 
   void clone() {
@@ -488,7 +599,8 @@ class Git {
 
   void apply() {
     const Split taken = split(words_, {.values = "-p --directory --exclude --include -C --whitespace"});
-    if (taken.has("--check --stat --numstat --summary --cached")) return;
+    const bool looks = taken.has("--check --stat --numstat --summary") && !taken.has("--apply");
+    if (looks || taken.has("--cached")) return;
     const auto text = patch_text(call_, taken.operands.empty() ? nullptr : &taken.operands[0]);
     const bool is_plain = taken.operands.size() < 2 && !taken.has("-p --directory") && taken.unclear.empty();
     if (!text || !is_plain || !call_.state.folder_why.empty()) {

@@ -68,6 +68,8 @@ struct Program {
   std::string_view unseen_if;      // Options that make it do more than can be seen; "*" it always does.
   std::string_view unseen_unless;  // The same without one of these.
   std::string_view why = "what it runs";  // The reason for that.
+  bool makes = false;                     // An operand that is not there it makes.
+  bool dash = false;  // A - is a file of that name; to others it is what they read or print.
 };
 
 // How a wrapper takes its command.

@@ -104,6 +104,7 @@ class Row {
   // With `subtree` the names are those that the program writes, if it has such.
   void note(const Argument& path, bool subtree, bool is_whole = false) {
     if (!path.is_known()) return unseen(path.why);
+    if (is_stream(path)) return;
     if (subtree && !row_.tree_unseen.empty()) unseen(row_.tree_unseen);
     if (subtree && !row_.names.empty() && !is_widened(path)) {
       Argument tree = path;
@@ -148,7 +149,16 @@ class Row {
            std::ranges::any_of(all, [&](const Program& one) { return &one == &row_; });
   }
 
+  // What it reads or prints.
+  bool is_stream(const Argument& path) const { return !row_.dash && path.is_text() && path.text == "-"; }
+
+  // scp and rsync know another machine's path by a colon before the first slash.
+  static bool is_remote(const Argument& path) {
+    return path.text.find(':') < std::min(path.text.find('/'), path.text.size());
+  }
+
   void note_each(const Argument& path) {
+    if (is_stream(path)) return;
     // What goes into folders only if told to does nothing to one that counts.
     const bool stays_out = !row_.tree_if.empty() && !goes_deep_;
     if (stays_out && (path.only_folders || (is_folder(path) && !is_link(path)))) return;
@@ -299,6 +309,7 @@ class Row {
         if (all.size() > 1) note_each(all[1]);
         return;
       case Operands::last:
+        if (is_remote(all.back())) return;
         if (goes_deep_) return note_each(all.back());
         return note_copy();
       case Operands::copy:
@@ -306,7 +317,9 @@ class Row {
       case Operands::link:
         return note_copy();
       default:
-        for (const Argument& path : all) note_each(path);
+        for (const Argument& path : all) {
+          if (row_.makes || !path.is_unmatched) note_each(path);
+        }
     }
   }
 
@@ -346,6 +359,7 @@ class Row {
   }
 
   void note_in_output_folder(Argument file) {
+    if (is_stream(file)) return;
     if (const Arguments folders = split_.values(row_.output_folder); !folders.empty()) {
       if (!folders.back().is_text()) return unseen("where its files are");
       file.text = folders.back().text + '/' + file.text;
@@ -369,6 +383,7 @@ class Row {
       return;
     }
     for (const Argument& source : sources) {
+      if (source.is_unmatched && row_.operands != Operands::link) continue;
       const bool is_deep =
           (goes_deep_ && !is_file(source)) || (row_.operands == Operands::move && is_folder(source));
       if (row_.operands == Operands::move) note(source, source.is_tree || is_folder(source), true);

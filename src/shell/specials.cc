@@ -179,10 +179,13 @@ Lines run_shell(const Call& call) {
     return std::nullopt;
   }
   const Argument& first = call.words[at];
-  if (!has_command || !first.is_text()) {
+  // find . -exec sh -c 'rm {}' \;
+  const bool has_found = first.why == kPutTogether && call.state.found;
+  if (!has_command || (!first.is_text() && !has_found)) {
     call.follower.note_unseen(name + ": a script" + (first.is_known() ? " (" + first.text + ")" : ""));
     return std::nullopt;
   }
+  if (has_found) inside.found = call.state.found;
   inside.positional = call.rest(at + 2);
   if (at + 1 < call.words.size()) inside.variables.changed()["0"] = {call.words[at + 1]};
   return call.follower.follow(first.text, inside, call.in);

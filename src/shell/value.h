@@ -23,6 +23,7 @@ struct Argument {
   std::string name;
   bool only_folders = false;  // Of a tree: it stands for folders alone.
   bool only_files = false;    // Or for what is none.
+  bool is_unmatched = false;  // A pattern that matched nothing, as shells leave it: no file has that name.
 
   bool is_known() const { return why.empty(); }
   bool is_text() const { return why.empty() && !is_tree; }
@@ -33,6 +34,10 @@ using Arguments = std::vector<Argument>;
 
 // What stands behind the names that a tree stands for.
 void append_to_tree(Argument& tree, std::string_view more);
+
+// Stands in a script for a tree that find or xargs names in the middle of its text.
+constexpr char kFound = '\x1a';
+constexpr std::string_view kPutTogether = "names that are put together";
 
 // Lines that a command reads or prints. Nothing: not known.
 using Lines = std::optional<Arguments>;
@@ -74,7 +79,8 @@ struct State {
   Shared<std::set<std::string>> exported;  // Which of them the shells that it runs have, too.
   Shared<Functions> functions;
   Arguments positional;
-  bool has_ended = false;  // By exit: nothing more is run.
+  std::optional<Argument> found;  // What kFound is.
+  bool has_ended = false;         // By exit: nothing more is run.
 
   // Of a list, the first item.
   void set(const std::string& name, Argument value) {

@@ -16,7 +16,7 @@ constexpr std::size_t kWordsMax = 1000;
 constexpr std::string_view kBlanks = " \t\n";
 
 // What stands for something else, outside of quotes.
-constexpr Characters kSigns = characters("{~*?[(");
+constexpr Characters kSigns = characters("{~*?[(\x1a");
 
 Argument unknown(std::string why) { return {.why = std::move(why)}; }
 
@@ -117,6 +117,7 @@ void append(Argument& made, const Argument& more) {
     made.why = "a name that is put together";
   } else {
     made.text += more.text;
+    made.is_unmatched = made.is_unmatched || more.is_unmatched;
     made.is_tree = more.is_tree;
     made.name = more.name;
     made.only_folders = more.only_folders;
@@ -130,7 +131,8 @@ void Expansion::add_arguments(const Word& word, Arguments& arguments) {
   // Most words are what they are.
   if (word.parts.size() == 1 && word.parts[0].kind == Part::Kind::text) {
     const Part& part = word.parts[0];
-    if ((part.quoted || find_any(kSigns, part.text, 0) == part.text.size()) && budget_.spend()) {
+    const bool is_plain = part.quoted ? !state_.found : find_any(kSigns, part.text, 0) == part.text.size();
+    if (is_plain && budget_.spend()) {
       arguments.emplace_back().text = part.text;
       return;
     }
@@ -153,7 +155,7 @@ void Expansion::add_arguments(const Word& word, Arguments& arguments) {
 }
 
 Argument Expansion::text(const Word& word) {
-  if (word.parts.size() == 1 && word.parts[0].kind == Part::Kind::text &&
+  if (word.parts.size() == 1 && word.parts[0].kind == Part::Kind::text && !state_.found &&
       !word.parts[0].text.starts_with('~') && word.parts[0].text.size() < kTextMax) {
     Argument itself;
     itself.text = word.parts[0].text;
@@ -189,11 +191,22 @@ void Expansion::add(const std::vector<Part>& parts, bool splits, std::vector<Bui
       continue;
     }
     Building& field = fields.back();
-    append(field.made, {.text = part.text});
+    append_text(field.made, part.text);
     if (splits && field.made.is_known()) field.pattern += part.quoted ? as_pattern(part.text) : part.text;
     field.is_begun = field.is_begun || part.quoted || !part.text.empty();
     field.is_pattern = field.is_pattern || (!part.quoted && has_pattern(part.text));
   }
+}
+
+// With what find or xargs put there.
+void Expansion::append_text(Argument& made, std::string_view text) {
+  while (state_.found && text.contains(kFound)) {
+    const std::size_t at = text.find(kFound);
+    append(made, {.text = std::string(text.substr(0, at))});
+    append(made, *state_.found);
+    text.remove_prefix(at + 1);
+  }
+  append(made, {.text = std::string(text)});
 }
 
 void Expansion::add_values(const Arguments& values, const Part& part, bool splits,
@@ -266,7 +279,10 @@ void Expansion::finish(Building& field, Arguments& arguments) {
     add_missing(found, *here);
     if (is_absolute) break;
   }
-  if (found.empty()) found.push_back(std::move(field.made));  // As shells do with what matches nothing.
+  if (found.empty()) {  // As shells do with what matches nothing.
+    field.made.is_unmatched = true;
+    found.push_back(std::move(field.made));
+  }
   for (Argument& one : found) arguments.push_back(std::move(one));
 }
 

@@ -32,6 +32,7 @@ class Expansion {
   };
 
   void add(const std::vector<Part>& parts, bool splits, std::vector<Building>& fields);
+  void append_text(Argument& made, std::string_view text);
   void add_values(const Arguments& values, const Part& part, bool splits, std::vector<Building>& fields);
   void add_split(const Argument& value, std::vector<Building>& fields);
   void finish(Building& field, Arguments& arguments);

@@ -89,6 +89,7 @@ std::string shown(const Write& write, const Sandbox& sandbox) {
   if (path.contains(' ')) path = '\'' + path + '\'';
   if (write.subtree) path += write.name.empty() ? "/**" : "/**/" + write.name;
   if (write.is_deep) path += "/**";
+  if (write.among) path += " in git";
   return path;
 }
 
@@ -104,6 +105,7 @@ std::string answer(const Writes& writes, const Sandbox& sandbox) {
 
 bool covers(const Write& write, const fs::path& changed) {
   std::error_code ignored;
+  if (write.among && !write.among->contains(changed.string())) return false;
   for (const fs::path& path : {fs::path(write.path), fs::weakly_canonical(write.path, ignored)}) {
     if (path.lexically_normal() == changed) return true;
     if (!write.subtree) continue;
