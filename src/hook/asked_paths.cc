@@ -50,9 +50,10 @@ bool is_among(const shell::Write& write, const std::string& place) {
   return first != write.among->end() && first->starts_with(place + '/');
 }
 
-// What others have of these.
-Result<std::vector<AskedPath>> held_by_others(OpenWorkspace& workspace, const Owner& owner,
-                                              const std::vector<Looked>& all) {
+// What others have of these, and what the owner was denied.
+Result<std::vector<AskedPath>> in_the_way(OpenWorkspace& workspace, const Owner& owner,
+                                          const std::set<std::string>& denied,
+                                          const std::vector<Looked>& all) {
   std::set<std::string> keys;
   for (const Looked& one : all) keys.insert(one.key);
   std::map<LeaseId, Lease> leases;  // One may be around many.
@@ -64,6 +65,15 @@ Result<std::vector<AskedPath>> held_by_others(OpenWorkspace& workspace, const Ow
     for (const Lease& lease : *found) leases.emplace(lease.id, lease);
   }
   std::vector<AskedPath> held;
+  for (const std::string& path : denied) {
+    const auto rest = below(path, workspace.root());
+    const bool is_one = rest && std::ranges::any_of(all, [&](const Looked& one) {
+                          const std::string key(*rest);
+                          return covers({one.key, one.write.subtree}, {key, false}) &&
+                                 matches(one.write, key, one.key) && is_among(one.write, path);
+                        });
+    if (is_one) held.push_back({.path = path});
+  }
   for (const auto& [id, lease] : leases) {
     if (lease.holder.owner == owner || !is_path(lease.path)) continue;
     for (const Looked& one : all) {
@@ -72,7 +82,7 @@ Result<std::vector<AskedPath>> held_by_others(OpenWorkspace& workspace, const Ow
       if (is_below ? !lease.subtree && !matches(one.write, lease.path, one.key) : !is_around) continue;
       std::string path = join(workspace.root(), (is_around ? one.key : lease.path).substr(1));
       if (!is_among(one.write, shell::simplified(path))) continue;
-      held.push_back({.path = std::move(path)});
+      if (!denied.contains(path)) held.push_back({.path = std::move(path)});
       break;
     }
   }
@@ -82,6 +92,7 @@ Result<std::vector<AskedPath>> held_by_others(OpenWorkspace& workspace, const Ow
 }  // namespace
 
 Result<std::vector<AskedPath>> asked_paths(OpenWorkspace& workspace, const Owner& owner,
+                                           const std::set<std::string>& denied,
                                            const std::vector<shell::Write>& writes, bool by_command) {
   std::vector<AskedPath> asked;
   std::vector<Looked> looked;
@@ -107,7 +118,7 @@ Result<std::vector<AskedPath>> asked_paths(OpenWorkspace& workspace, const Owner
     }
   }
   if (looked.empty()) return asked;
-  auto held = held_by_others(workspace, owner, looked);
+  auto held = in_the_way(workspace, owner, denied, looked);
   if (!held) return fail(held.error());
   for (AskedPath& path : *held) asked.push_back(std::move(path));
   return asked;

@@ -151,6 +151,43 @@ TEST_F(HookTest, AWholeFolderIsLookedAtAndNotTaken) {
   EXPECT_TRUE(mentions(shell("s5", "find d -name '*.md' -delete"), "d/a.md is leased"));
 }
 
+TEST_F(HookTest, AWholeFolderIsNoWayAroundADenial) {
+  write("d/a", "");
+  ASSERT_EQ(edit("s1", "d/a"), "");
+  ASSERT_NE(edit("s2", "d/a"), "");
+  open()->client()->release({.caller = {.holder = {.owner = {"claude-code", "s1"}}}, .which = {.all = true}});
+  ASSERT_EQ(holders("/d/a"), "");
+
+  for (const char* command :
+       {"rm -rf d", "mv d e", "git checkout .", "find . -name a -delete", "touch f{1..60} d/a"})
+    EXPECT_TRUE(mentions(shell("s2", command), "try this write again once")) << command;
+  EXPECT_EQ(shell("s2", "find d -name b -delete; rm -rf e"), "") << "it is not among these";
+  EXPECT_EQ(shell("s3", "rm -rf d"), "") << "another one's denial";
+
+  tell("s2", "SessionEnd");
+  EXPECT_EQ(shell("s2", "rm -rf d"), "") << "a new session";
+  EXPECT_EQ(holders("/d/a"), "");
+}
+
+TEST_F(HookTest, WhatWasToBeLeftAloneStaysSoInItsFolder) {
+  write("d/a", "");
+  write(".leasehold.toml", "gate_retry = \"1ms\"\n");
+  ASSERT_EQ(edit("s1", "d/a"), "");
+  ASSERT_NE(edit("s2", "d/a"), "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  ASSERT_TRUE(mentions(edit("s2", "d/a"), "Stop this work"));
+  const auto workspace = open();
+  workspace->client()->release(
+      {.caller = {.holder = {.owner = {"claude-code", "s1"}}}, .which = {.all = true}});
+  EXPECT_TRUE(mentions(shell("s2", "rm -rf d"), "Stop this work"));
+
+  const auto blockers = workspace->client()->blockers();
+  ASSERT_TRUE(blockers && blockers->blockers.size() == 1);
+  const std::string id = blockers->blockers[0].contention.id;
+  ASSERT_TRUE(workspace->client()->instruct({id, Instruction::abandon, "olga", "hands off"}));
+  EXPECT_TRUE(mentions(shell("s2", "mv d e"), "You were told to leave d/a alone"));
+}
+
 TEST_F(HookTest, WhatGitDoesNotTrackIsNotInTheWayOfWhatItTracks) {
   write("d/tracked", "");
   ASSERT_EQ(std::system(("cd " + root() + " && git init -q && git add d").c_str()), 0);

@@ -104,7 +104,11 @@ HookAnswer HookCall::at_the_gate() {
   // The first that is heard of it here; else its session or its turn told.
   SeenFiles* const seen = seen_files();
   const bool is_first = seen != nullptr && seen->is_new();
-  if (is_first) note_session_in(project());
+  if (is_first) {
+    note_session_in(project());
+    const auto opened = event_->command.empty() ? nullptr : open(project(), false).value_or(nullptr);
+    if (opened) note_gone(*opened, *seen, owner());
+  }
   for (auto& [root, part] : *parts) {
     if (HookAnswer denied = gate(*part.workspace, part.writes); denied.denies()) {
       give_back_elsewhere(*part.workspace);
@@ -113,9 +117,6 @@ HookAnswer HookCall::at_the_gate() {
     note_tree(root);
   }
   if (!event_->command.empty() && seen != nullptr) {
-    if (is_first) {
-      if (const auto opened = open(project(), false)) note_gone(**opened, *seen, owner());
-    }
     // Codex does not report the end of one that failed, and runs one after the other.
     seen->note_command_begins(event_->call_id, event_->host == HookHost::codex);
   }
@@ -152,7 +153,10 @@ void HookCall::note_tree(const std::string& root) {
 HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Write>& writes) {
   const bool read = event_->moment == HookMoment::before_read;
   if (read && !workspace.gates_reads()) return {};
-  const auto inside = asked_paths(workspace, owner(), writes, !event_->command.empty());
+  SeenFiles* const seen = seen_files();
+  const std::set<std::string> denied_before =
+      seen == nullptr || read ? std::set<std::string>() : seen->denied();
+  const auto inside = asked_paths(workspace, owner(), denied_before, writes, !event_->command.empty());
   if (!inside) return unchecked(inside.error(), workspace.root());
   if (inside->empty()) return {};
   auto wanted = workspace.wanted(*inside, {.pairs = !read, .literal = true});
@@ -172,7 +176,7 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
   if (const std::string text = news(*decided); !text.empty()) {
     if (request.telling == Telling::told) {
       news_ += (news_.empty() ? "" : " ") + text;
-    } else if (SeenFiles* const seen = seen_files()) {
+    } else if (seen != nullptr) {
       seen->note_untold(true);
     }
   }
@@ -186,9 +190,13 @@ HookAnswer HookCall::gate(OpenWorkspace& workspace, const std::vector<shell::Wri
     std::vector<std::string> paths;  // What was asked for stands before its pairs.
     for (std::size_t i = 0; i < inside->size(); ++i)
       paths.push_back(join(workspace.root(), request.wanted.paths[i].path.substr(1)));
+    for (const std::string& path : paths)
+      if (seen != nullptr) seen->note_granted(path);
     if (const auto why = change_since_seen(workspace, paths)) return deny(*why);
   }
   if (denied == nullptr) return {};
+  for (const Contention& one : denied->contentions)
+    if (seen != nullptr) seen->note_denied(join(workspace.root(), one.path.substr(1)));
   // Paths are those of the tree they lie in.
   const auto& tree = tree_of(cwd_);
   const bool is_elsewhere = !tree || tree->root != workspace.root();

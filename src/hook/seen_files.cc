@@ -40,6 +40,8 @@ constexpr char kCommandBegins = 'c';
 constexpr char kCommandEnds = 'e';
 constexpr char kNoCommand = 'x';
 constexpr char kElsewhere = 'o';
+constexpr char kDenied = 'd';
+constexpr char kGranted = 'a';
 constexpr char kStops = 'h';
 constexpr char kGoesOn = 'g';
 constexpr char kUntold = 'n';
@@ -159,6 +161,10 @@ void SeenFiles::take(char kind, const std::string& path, const SeenFile& seen) {
     is_untold_ = kind == kUntold;
   } else if (kind == kElsewhere) {
     elsewhere_.insert(path);
+  } else if (kind == kDenied) {
+    denied_.insert(path);
+  } else if (kind == kGranted) {
+    denied_.erase(path);
   } else if (kind == kWriteBegins) {
     begun_[path] = seen.at;
   } else if (kind == kSeen) {
@@ -231,6 +237,14 @@ void SeenFiles::note_elsewhere(const std::string& root) {
   if (!elsewhere_.contains(root)) append(kElsewhere, root, {file_clock_now()});
 }
 
+void SeenFiles::note_denied(const std::string& path) {
+  if (!denied_.contains(path)) append(kDenied, path, {file_clock_now()});
+}
+
+void SeenFiles::note_granted(const std::string& path) {
+  if (denied_.contains(path)) append(kGranted, path, {file_clock_now()});
+}
+
 void SeenFiles::note_turn(bool stopped) {
   if (stopped != is_stopped_) append(stopped ? kStops : kGoesOn, {}, {file_clock_now()});
 }
@@ -259,6 +273,7 @@ void SeenFiles::write_anew() const {
   for (const auto& [path, seen] : seen_) text += line_of(kSeen, path, seen);
   for (const Running& one : commands_) text += line_of(kCommandBegins, one.call, {one.began});
   for (const std::string& root : elsewhere_) text += line_of(kElsewhere, root, {file_clock_now()});
+  for (const std::string& path : denied_) text += line_of(kDenied, path, {file_clock_now()});
   if (is_stopped_) text += line_of(kStops, {}, {file_clock_now()});
   if (is_untold_) text += line_of(kUntold, {}, {file_clock_now()});
   // Too many files for this: it begins anew.

@@ -69,6 +69,12 @@ class SeenFiles {
   void note_elsewhere(const std::string& root);
   const std::set<std::string>& elsewhere() const { return elsewhere_; }
 
+  // It was denied the file, and may not have it yet: a whole folder is looked at, and what is free in it by
+  // now is still to be asked for.
+  void note_denied(const std::string& path);
+  void note_granted(const std::string& path);
+  const std::set<std::string>& denied() const { return denied_; }
+
   // `alone`: no other one runs any more, though nobody said so.
   void note_command_begins(const std::string& call, bool alone);
   void note_command_ends(const std::string& call);
@@ -105,6 +111,7 @@ class SeenFiles {
   std::vector<Running>::const_iterator running(const std::string& call) const;
   std::vector<Running> commands_;
   std::set<std::string> elsewhere_;
+  std::set<std::string> denied_;
   bool is_stopped_ = false;
   bool is_untold_ = false;
 };
