@@ -6,6 +6,7 @@
 #include "shell/options.h"
 #include "shell/place.h"
 #include "shell/specials.h"
+#include "util/number.h"
 #include "util/unique.h"
 
 namespace leasehold::shell {
@@ -99,20 +100,47 @@ Lines change_folder(const Call& call) {
   return Arguments{};
 }
 
+// The one the shell stands in, if that is known.
+std::string this_folder(const State& state) {
+  return state.folder_why.empty() && state.folders.size() == 1 ? state.folders[0] : "";
+}
+
+// pushd +1, pushd -0: which of so many.
+std::optional<std::size_t> place_in_stack(const std::string& text, std::size_t count) {
+  if (text.size() < 2 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
+  const auto number = parse_number<std::size_t>(std::string_view(text).substr(1));
+  if (!number || *number >= count) return std::nullopt;
+  return text[0] == '+' ? *number : count - 1 - *number;
+}
+
 Lines push_folder(const Call& call) {
-  const Argument* target = operand(call);
   State& state = call.state;
-  if (target == nullptr || target->text.starts_with('+')) {
+  const Argument* target = operand(call);
+  const bool stays = call.words.size() > 1 && call.words[1].text == "-n";
+  const std::string here = this_folder(state);
+  const std::string number = call.words.size() > 1 ? call.words.back().text : "+1";
+  if (const auto at = place_in_stack(number, state.pushed.size() + 1); at && !stays) {
+    std::vector<std::string>& stack = state.pushed;  // From the bottom up, as if the shell's were its top.
+    stack.push_back(here);
+    std::ranges::rotate(stack, stack.end() - static_cast<std::ptrdiff_t>(*at));
+    const std::string folder = stack.back();
+    stack.pop_back();
+    go_to(call, folder.empty() ? Argument{.why = "the stack of folders"} : Argument{.text = folder});
+  } else if (target == nullptr || target->text.starts_with('+')) {
     state.folder_why = "the stack of folders";
-    return Arguments{};
+  } else if (stays) {
+    state.pushed.push_back(here.empty() || !target->is_text() ? "" : placed(here, target->text));
+  } else {
+    state.pushed.push_back(here);
+    go_to(call, *target);
+    return std::nullopt;
   }
-  state.pushed.push_back(state.folder_why.empty() && state.folders.size() == 1 ? state.folders[0] : "");
-  go_to(call, *target);
-  return std::nullopt;
+  return Arguments{};
 }
 
 Lines pop_folder(const Call& call) {
   State& state = call.state;
+  if (call.words.size() > 1) state.pushed.clear();  // popd +1, popd -n
   if (state.pushed.empty() || state.pushed.back().empty()) {
     state.folder_why = "the stack of folders";
     return std::nullopt;

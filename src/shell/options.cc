@@ -49,11 +49,24 @@ class Splitter {
            word.text.find_first_not_of(syntax_.mode, 1) == std::string::npos;
   }
 
+  // --out is --output.
+  std::string whole_name(std::string name) const {
+    constexpr std::size_t kShortest = 4;
+    if (!syntax_.abbreviates || name.size() < kShortest) return name;
+    for (const std::string_view list : {syntax_.values, syntax_.attached}) {
+      for (const std::string_view known : words_of(list)) {
+        if (known.starts_with(name)) return std::string(known);
+      }
+    }
+    return name;
+  }
+
   void word_option(const Argument& word) {
     const std::size_t sign = word.text.find('=');
-    if (sign != std::string::npos) return add(word.text.substr(0, sign), tail(word, sign + 1));
-    if (is_listed(syntax_.values, word.text)) return add(word.text, next());
-    add(word.text);
+    const std::string name = whole_name(word.text.substr(0, sign));
+    if (sign != std::string::npos) return add(name, tail(word, sign + 1));
+    if (is_listed(syntax_.values, name)) return add(name, next());
+    add(name);
   }
 
   void letters(const Argument& word) {

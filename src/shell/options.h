@@ -18,6 +18,7 @@ struct Syntax {
   std::string_view mode;      // A word of these letters behind its - is one option, named "mode": chmod -x.
   bool whole = false;         // -word is one option, not several of one letter.
   bool operands_end = false;  // What follows the first operand is not looked at: it is another's.
+  bool abbreviates = false;   // Of a long option of these lists its beginning is enough.
   bool no_end = false;  // -- does not end the options: those behind it are another's, and count as well.
 };
 

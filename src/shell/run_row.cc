@@ -36,7 +36,7 @@ class Row {
   void run() {
     if (!row_.unseen_if.empty() && (row_.unseen_if == "*" || split_.has(row_.unseen_if))) unseen(row_.why);
     if (!row_.unseen_unless.empty() && !split_.has(row_.unseen_unless)) unseen(row_.why);
-    if (is_set(row_.reads_if)) return;
+    if (is_set(row_.reads_if) || (operands().size() == 1 && split_.has(row_.tests_if))) return;
     if (split_.has(row_.folders_if)) {
       for (const Argument& folder : operands()) call_.follower.note_folder(call_.state, folder);
       return;
@@ -304,6 +304,8 @@ class Row {
     }
     switch (row_.operands) {
       case Operands::first:
+        if (!last_name(all.front().text).contains('.') && !is_stream(all.front()))
+          all.front().text += row_.ending;
         return note_each(all.front());
       case Operands::second:
         if (all.size() > 1) note_each(all[1]);
@@ -367,6 +369,20 @@ class Row {
     note(file, false);
   }
 
+  static Argument in_folder(Argument folder, std::string_view name) {
+    folder.text += (folder.text.ends_with('/') ? "" : "/") + std::string(name);
+    return folder;
+  }
+
+  // Surely, and no folder.
+  bool is_there(const Argument& path) const {
+    const std::vector<std::string> places = call_.places(path);
+    return !places.empty() && call_.state.folder_why.empty() &&
+           std::ranges::all_of(places, [&](const std::string& one) {
+             return call_.follower.files().exists(one) && !call_.follower.files().is_folder(one);
+           });
+  }
+
   void note_copy() {
     Arguments sources = operands();
     const Arguments into = split_.values(row_.into);
@@ -386,10 +402,11 @@ class Row {
       if (source.is_unmatched && row_.operands != Operands::link) continue;
       const bool is_deep =
           (goes_deep_ && !is_file(source)) || (row_.operands == Operands::move && is_folder(source));
-      if (row_.operands == Operands::move) note(source, source.is_tree || is_folder(source), true);
       std::string_view name = last_name(source.text);
       // The file may be another machine's.
       if (row_.operands == Operands::last) name.remove_prefix(name.rfind(':') + 1);
+      if (split_.has(row_.new_if) && is_there(is_in ? in_folder(target, name) : target)) continue;
+      if (row_.operands == Operands::move) note(source, source.is_tree || is_folder(source), true);
       if (!target.is_known()) {
         unseen(target.why);
       } else if (!is_in) {
@@ -403,9 +420,7 @@ class Row {
         }
         note(below, !below.is_tree || is_deep || row_.operands == Operands::move);
       } else {
-        Argument file = target;
-        file.text += (target.text.ends_with('/') ? "" : "/") + std::string(name);
-        note(file, is_deep);
+        note(in_folder(target, name), is_deep);
         if (row_.operands == Operands::copy && !is_folder(target))
           call_.follower.note_folder(call_.state, target);
       }

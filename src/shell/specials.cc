@@ -200,13 +200,18 @@ Lines run_tar(const Call& call) {
             {.values = "-f --file -C --directory -T --files-from -X --exclude-from --exclude -I "
                        "--use-compress-program --transform --xform -H --format -b -g -V --strip-components"});
   Follower& follower = call.follower;
-  if (taken.has("-t --list -O --to-stdout")) return std::nullopt;
+  if (taken.has("-t --list -O --to-stdout -d --diff --compare")) return std::nullopt;
   if (!taken.unclear.empty()) follower.note_unseen("tar: " + taken.unclear);
   if (!taken.has("-x --extract --get")) {
     for (const Argument& file : taken.values("-f --file")) {
       if (file.text != "-") follower.note_write(call.state, file);
     }
-    if (taken.has("--remove-files")) follower.note_unseen("tar: what it takes away");
+    if (taken.has("--remove-files")) {
+      if (taken.has("-T --files-from -C --directory")) follower.note_unseen("tar: what it takes away");
+      for (const Argument& file : taken.operands) {
+        if (!file.is_unmatched) follower.note_write(call.state, file, true, true);
+      }
+    }
     return std::nullopt;
   }
   Arguments folders = taken.values("-C --directory");
