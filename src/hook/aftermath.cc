@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hook/reason.h"
 #include "model/scope.h"
 #include "util/path_text.h"
 #include "util/rfc3339.h"
@@ -121,12 +122,12 @@ void record(OpenWorkspace& workspace, const Holder& who, const std::vector<Tresp
   }
 }
 
-std::string aftermath_text(const std::vector<Trespass>& trespasses) {
+std::string aftermath_text(const std::vector<Trespass>& trespasses, const Owner& self) {
   constexpr std::size_t kShown = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, trespasses.size()); ++i) {
     text += fmt::format("{}{} (leased by {})", i == 0 ? "" : ", ", in_sentence(trespasses[i].path),
-                        in_sentence(trespasses[i].lease.holder.owner.agent_id));
+                        name_of(trespasses[i].lease.holder.owner, self));
   }
   if (trespasses.size() > kShown) text += fmt::format(" and {} more", trespasses.size() - kShown);
   return fmt::format(

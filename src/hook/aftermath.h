@@ -34,7 +34,7 @@ void note_granted(const OpenWorkspace& workspace, const std::vector<Lease>& leas
 // it: `who` may only have run something while the holder wrote.
 void record(OpenWorkspace& workspace, const Holder& who, const std::vector<Trespass>& trespasses);
 
-// For the model whose command it was.
-std::string aftermath_text(const std::vector<Trespass>& trespasses);
+// For the model whose command it was, which is `self`.
+std::string aftermath_text(const std::vector<Trespass>& trespasses, const Owner& self);
 
 }  // namespace leasehold

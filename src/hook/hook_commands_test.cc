@@ -151,6 +151,18 @@ TEST_F(HookTest, AWholeFolderIsLookedAtAndNotTaken) {
   EXPECT_TRUE(mentions(shell("s5", "find d -name '*.md' -delete"), "d/a.md is leased"));
 }
 
+TEST_F(HookTest, AWholeWorkspaceHasAName) {
+  write("d/a", "");
+  const auto workspace = open();
+  ASSERT_TRUE(workspace->client()->acquire(
+      {.caller = {.holder = {.owner = {"ann", "s1"}}}, .paths = {{.path = "/", .subtree = true}}}));
+
+  const std::string denied = shell("s2", "git stash");
+
+  EXPECT_TRUE(mentions(denied, "the whole workspace is leased by ann (session s1) for")) << denied;
+  EXPECT_TRUE(mentions(denied, "lease acquire --subtree . --wait 5m")) << denied;
+}
+
 TEST_F(HookTest, AWholeFolderIsNoWayAroundADenial) {
   write("d/a", "");
   ASSERT_EQ(edit("s1", "d/a"), "");
@@ -227,7 +239,7 @@ TEST_F(HookTest, WhatACommandDidUnseenToAnothersFileIsNoticed) {
   const std::string remark = after_shell("s2", "make");
 
   EXPECT_TRUE(mentions(remark, R"("additionalContext":"Changed while your command ran)")) << remark;
-  EXPECT_TRUE(mentions(remark, "a (leased by claude-code)")) << remark;
+  EXPECT_TRUE(mentions(remark, "a (leased by claude-code (session s1))")) << remark;
   const auto events = open()->client()->history({.path = "/a"});
   ASSERT_TRUE(events);
   EXPECT_EQ(events->back().owner.session_id, "s2");
@@ -248,7 +260,8 @@ TEST_F(HookTest, WhatACommandDidIsNoticedWhereverItsShellWentMeanwhile) {
   ASSERT_EQ(write_as("s1", "a", "two"), "");
   ASSERT_EQ(shell("s2", "make && cd " + elsewhere.path()), "");
   write("a", "three");
-  EXPECT_TRUE(mentions(call(report_after_command(gone, "make")).output, "a (leased by claude-code)"));
+  EXPECT_TRUE(
+      mentions(call(report_after_command(gone, "make")).output, "a (leased by claude-code (session s1))"));
 
   // It is still there when the next one begins, and the hook was started there, too.
   const Variables known = [&](const char* name) -> const char* {
@@ -259,8 +272,8 @@ TEST_F(HookTest, WhatACommandDidIsNoticedWhereverItsShellWentMeanwhile) {
   };
   ASSERT_EQ(call_there(report_of_command(gone, root() + "/script")), "");
   write("a", "four");
-  EXPECT_TRUE(
-      mentions(call_there(report_after_command(gone, root() + "/script")), "a (leased by claude-code)"));
+  EXPECT_TRUE(mentions(call_there(report_after_command(gone, root() + "/script")),
+                       "a (leased by claude-code (session s1))"));
 }
 
 TEST_F(HookTest, GoingRoundADenialIsRecordedEachTime) {
@@ -287,7 +300,7 @@ TEST_F(HookTest, WhoOnlyRanACommandMeanwhileIsDeniedNothingForIt) {
   ASSERT_TRUE(open()->client()->acquire({.caller = {.holder = ann}, .paths = {{.path = "/a"}}}));
   ASSERT_EQ(shell("s2", "npm test"), "");
   write("a", "two, by its holder");
-  EXPECT_TRUE(mentions(after_shell("s2", "npm test"), "a (leased by ann)"));
+  EXPECT_TRUE(mentions(after_shell("s2", "npm test"), "a (leased by ann (session editor))"));
 
   EXPECT_TRUE(open()->client()->blockers()->blockers.empty());
   ASSERT_TRUE(open()->client()->release({.caller = {.holder = ann}, .which = {.paths = {"/a"}}}));
@@ -300,7 +313,7 @@ TEST_F(HookTest, CommandsThatOverlapOrEndUnreportedAreLookedAt) {
   ASSERT_EQ(shell("s2", "make"), "");
   write("a", "three");
   ASSERT_EQ(shell("s2", "ls"), "");
-  EXPECT_TRUE(mentions(after_shell("s2", "ls"), "a (leased by claude-code)"));
+  EXPECT_TRUE(mentions(after_shell("s2", "ls"), "a (leased by claude-code (session s1))"));
 }
 
 // What happens from now on has a later time than what happened. Kernels stamp files by a finer clock than the
@@ -334,7 +347,7 @@ TEST_F(HookTest, TheLookBeginsWithTheCommandThatEnded) {
   pass_a_moment();
   ASSERT_EQ(shell_call("s2", "PreToolUse", "c2"), "");
   EXPECT_EQ(shell_call("s2", "PostToolUse", "c2"), "");
-  EXPECT_TRUE(mentions(shell_call("s2", "PostToolUse", "c1"), "a (leased by claude-code)"));
+  EXPECT_TRUE(mentions(shell_call("s2", "PostToolUse", "c1"), "a (leased by claude-code (session s1))"));
 }
 
 TEST_F(HookTest, WhoseCommandFailedUnreportedIsGuardedAgain) {
@@ -352,7 +365,7 @@ TEST_F(HookTest, WhoseCommandFailedUnreportedIsGuardedAgain) {
   ASSERT_EQ(shell_call("s1", "PostToolUse", "c2", HookHost::codex), "");
   ASSERT_EQ(shell_call("s2", "PreToolUse", "c1"), "");
   write("a", "three");
-  EXPECT_TRUE(mentions(shell_call("s2", "PostToolUse", "c1"), "a (leased by codex)"));
+  EXPECT_TRUE(mentions(shell_call("s2", "PostToolUse", "c1"), "a (leased by codex (session s1))"));
 }
 
 TEST_F(HookTest, WhatItsHolderMayHaveDoneIsNobodyElses) {
@@ -369,7 +382,7 @@ TEST_F(HookTest, AFileThatIsGoneWithItsFolderIsNoticed) {
   ASSERT_EQ(write_as("s1", "src/a", "two"), "");
   ASSERT_EQ(shell("s2", "make"), "");
   std::filesystem::remove_all(root() + "/src");
-  EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code)"));
+  EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code (session s1))"));
 }
 
 TEST_F(HookTest, AFileThatWasGoneBeforeIsNoCommandsDoing) {
@@ -391,7 +404,7 @@ TEST_F(HookTest, AFileThatIsGoneIsToldOfOnce) {
   ASSERT_EQ(write_as("s1", "src/a", "two"), "");
   ASSERT_EQ(shell("s2", "make"), "");
   std::filesystem::remove(root() + "/src/a");
-  EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code)"));
+  EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code (session s1))"));
   ASSERT_EQ(shell("s2", "make"), "");
   std::filesystem::remove(root() + "/src/b");
   EXPECT_EQ(after_shell("s2", "make"), "");
@@ -401,7 +414,7 @@ TEST_F(HookTest, AFileThatIsGoneIsToldOfOnce) {
   ASSERT_EQ(write_as("s1", "src/a", "three"), "");
   ASSERT_EQ(shell("s2", "make"), "");
   std::filesystem::remove(root() + "/src/a");
-  EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code)"));
+  EXPECT_TRUE(mentions(after_shell("s2", "make"), "src/a (leased by claude-code (session s1))"));
 }
 
 TEST_F(HookTest, WhatItsHolderWroteMeanwhileIsNobodyElsesDoing) {

@@ -15,7 +15,7 @@ TEST_F(HookTest, AFileThatAnotherChangedSinceItWasSeenIsReadAgainFirst) {
 
   const std::string told = edit("s1", "a");
 
-  EXPECT_TRUE(mentions(told, "a was changed by claude-code at 2")) << told;
+  EXPECT_TRUE(mentions(told, "a was changed by claude-code (session s2) at 2")) << told;
   EXPECT_TRUE(mentions(told, "Read it again")) << told;
   EXPECT_EQ(holders("/a"), "claude-code@s1 ") << "nobody takes it meanwhile";
   EXPECT_EQ(edit("s1", "a"), "") << "it is told once";
@@ -31,7 +31,7 @@ TEST_F(HookTest, WhenAFileWasTakenAwayIsToldToo) {
 
   const std::string told = edit("s1", "a");
 
-  EXPECT_TRUE(mentions(told, "a was removed by claude-code at 2")) << told;
+  EXPECT_TRUE(mentions(told, "a was removed by claude-code (session s2) at 2")) << told;
 }
 
 TEST_F(HookTest, AProjectMayDoWithoutReadingAgain) {

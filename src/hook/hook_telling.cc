@@ -89,7 +89,7 @@ HookAnswer HookCall::after_command(const std::string& seen_folder, SeenFiles& se
   std::string text = take_news(**opened);
   if (!trespasses->empty()) {
     record(**opened, caller_in(**opened).holder, *trespasses);
-    text = aftermath_text(*trespasses) + (text.empty() ? "" : "\n" + text);
+    text = aftermath_text(*trespasses, owner()) + (text.empty() ? "" : "\n" + text);
   }
   return text.empty() ? HookAnswer{} : remark(dialect(), event_->event_name, text);
 }

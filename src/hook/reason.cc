@@ -25,14 +25,6 @@ std::string clock_text(Time then, const GateAnswer& answer) {
 
 std::string span(Time from, Time to) { return describe(std::chrono::duration_cast<Duration>(to - from)); }
 
-// Two sessions of one agent have one name.
-std::string name_of(const Owner& owner, const Owner& self) {
-  std::string name(shortened(in_sentence(owner.agent_id), 60));
-  if (owner.session_id.empty()) return name;
-  if (owner.session_id == self.session_id) return name + " of your own session";
-  return fmt::format("{} (session {})", name, shortened(in_sentence(owner.session_id), 8));
-}
-
 // A test that nobody asked for is asked for by its source.
 std::string with_source(const std::string& path, const Denied& denied) {
   for (const Contention& contention : denied.contentions) {
@@ -124,6 +116,7 @@ std::string what_stands(const GateAnswer& answer, const Denied& denied, const Ow
 
 // A path as a command takes it.
 std::string in_command(const std::string& key, const std::string& tree) {
+  if (key == "/") return tree.empty() ? "--subtree ." : "--subtree file:/";
   return shell_word(tree.empty() ? key.substr(1) : "file:" + key);
 }
 
@@ -174,7 +167,15 @@ std::string both(const std::string& stand, const std::string& what_to_do, std::s
 
 }  // namespace
 
+std::string name_of(const Owner& owner, const Owner& self) {
+  std::string name(shortened(in_sentence(owner.agent_id), 60));
+  if (owner.session_id.empty()) return name;
+  if (owner.session_id == self.session_id) return name + " of your own session";
+  return fmt::format("{} (session {})", name, shortened(in_sentence(owner.session_id), 8));
+}
+
 std::string short_path(const std::string& key, std::size_t most) {
+  if (key == "/") return "the whole workspace";
   return short_name(key.starts_with('/') ? key.substr(1) : key, most);
 }
 

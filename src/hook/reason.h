@@ -15,6 +15,9 @@ inline constexpr std::size_t kReasonMost = 390;  // Hosts may cut what is longer
 std::string short_reason(const GateAnswer& answer, const Denied& denied, const Owner& self,
                          const std::string& tree, std::size_t most = kReasonMost);
 
+// Two sessions of one agent have one name. `self` is who reads it.
+std::string name_of(const Owner& owner, const Owner& self);
+
 // A key as a sentence names it, from the top of its tree. The end of one that is longer than that.
 std::string short_path(const std::string& key, std::size_t most = 90);
 // The same of a path of the machine, as it is.

@@ -32,7 +32,7 @@ bool may_have_written(const Event& event) {
 // The last of the others who had the file since then, or wrote it without having it. Nobody: it was changed
 // by the owner itself, or by somebody who does not ask us, which is not for us to judge.
 struct Change {
-  std::string agent_id;
+  Owner owner;
   WallTime at;
 };
 std::optional<Change> who_changed(Client& client, const Owner& owner, const std::string& key,
@@ -42,7 +42,7 @@ std::optional<Change> who_changed(Client& client, const Owner& owner, const std:
   if (!events) return std::nullopt;
   std::optional<Change> last;
   for (const Event& event : *events) {
-    if (event.owner != owner && may_have_written(event)) last = {event.owner.agent_id, event.wall};
+    if (event.owner != owner && may_have_written(event)) last = {event.owner, event.wall};
   }
   return last;
 }
@@ -68,7 +68,7 @@ std::optional<std::string> stale_reason(OpenWorkspace& workspace, SeenFiles& see
     return fmt::format(
         "Not written yet: {} was {} by {} at {}, after you last saw it. {}",
         shortened(in_sentence((*key)->substr(1)), 200), now.is_there() ? "changed" : "removed",
-        shortened(in_sentence(change->agent_id), 60), to_rfc3339(at),
+        name_of(change->owner, owner), to_rfc3339(at),
         now.is_there() ? "Read it again, then write." : "If it is to be there again, write it once more.");
   }
   return std::nullopt;

@@ -137,7 +137,7 @@ TEST_P(AnyAgent, AScriptThatWritesAHeldFileIsNoticed) {
   EXPECT_TRUE(contains(history, name_of(one()))) << history;
   EXPECT_TRUE(contains(history, "changed while a command of its ran (") && contains(history, "held by ann"))
       << history;
-  EXPECT_TRUE(contains(read("script.log"), "src/a.txt (leased by ann)")) << read("script.log");
+  EXPECT_TRUE(contains(read("script.log"), "src/a.txt (leased by ann")) << read("script.log");
 }
 
 TEST_P(TwoAgents, TheEndOfASessionFreesItsFiles) {
