@@ -352,7 +352,8 @@ class Git {
   void note_tracked_paths(const Arguments& paths) {
     for (const Argument& path : paths) {
       const bool is_plain = path.is_text() && !path.text.starts_with(':') && !has_pattern(path.text);
-      if (!is_plain || !is_folder(path) || !call_.state.folder_why.empty()) {
+      // A link is tracked itself, whatever it leads to.
+      if (!is_plain || !is_folder(path) || is_link(path) || !call_.state.folder_why.empty()) {
         note_paths({path}, false);
         continue;
       }
@@ -381,6 +382,13 @@ class Git {
         call_.follower.note_write(call_.state, path, is_folder(path) || !exists(path));
       }
     }
+  }
+
+  bool is_link(const Argument& path) const {
+    if (is_listed(". ..", last_name(path.text)))
+      return false;  // Where the shell stands, not how it came there.
+    return std::ranges::any_of(call_.places(path),
+                               [&](const std::string& one) { return call_.follower.files().is_link(one); });
   }
 
   // What stands behind the --, if there is one.
@@ -466,11 +474,10 @@ class Git {
     const Split taken = split(words_, {.values = "-m --message --pathspec-from-file"});
     Arguments paths = taken.operands;
     if (!paths.empty() && words_[0].text == "push") paths.erase(paths.begin());
-    const bool saves = action == "save" || (action == "push" && paths.empty());
-    if (saves && !taken.has("-u --include-untracked -a --all --pathspec-from-file"))
-      return note_tracked_tree();
-    if (action != "push" || paths.empty() || taken.has("--pathspec-from-file")) return note_tree();
-    note_paths(paths, false);
+    if (!is_listed("push save", action) || taken.has("--pathspec-from-file")) return note_tree();
+    const bool takes_others = taken.has("-u --include-untracked -a --all");
+    if (paths.empty() || action == "save") return takes_others ? note_tree() : note_tracked_tree();
+    return takes_others ? note_paths(paths, false) : note_tracked_paths(paths);
   }
 
   // It checks nothing out before it knows a good and a bad one; unless it was at it, and begins anew.
