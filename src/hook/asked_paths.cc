@@ -10,6 +10,7 @@
 #include "shell/place.h"
 #include "util/path_text.h"
 #include "util/resolve_path.h"
+#include "util/unique.h"
 #include "util/utf8.h"
 
 namespace leasehold {
@@ -82,7 +83,7 @@ Result<std::vector<AskedPath>> in_the_way(OpenWorkspace& workspace, const Owner&
       if (is_below ? !lease.subtree && !matches(one.write, lease.path, one.key) : !is_around) continue;
       std::string path = join(workspace.root(), (is_around ? one.key : lease.path).substr(1));
       if (!is_among(one.write, shell::simplified(path))) continue;
-      if (!denied.contains(path)) held.push_back({.path = std::move(path)});
+      if (!contains(held, path, &AskedPath::path)) held.push_back({.path = std::move(path)});
       break;
     }
   }

@@ -181,6 +181,15 @@ TEST_F(HookTest, AWholeFolderIsNoWayAroundADenial) {
   EXPECT_EQ(holders("/d/a"), "");
 }
 
+TEST_F(HookTest, AFolderThatWasDeniedIsStillInTheWayOfItsFiles) {
+  write("d/a.x", "");
+  ASSERT_TRUE(open()->client()->acquire(
+      {.caller = {.holder = {.owner = {"ann", "s1"}}}, .paths = {{.path = "/d", .subtree = true}}}));
+  ASSERT_TRUE(mentions(shell("s2", "rm -rf d"), "d is leased by ann"));
+
+  EXPECT_TRUE(mentions(shell("s2", "find . -name '*.x' -delete"), "d is leased by ann"));
+}
+
 TEST_F(HookTest, WhatWasToBeLeftAloneStaysSoInItsFolder) {
   write("d/a", "");
   write(".leasehold.toml", "gate_retry = \"1ms\"\n");
