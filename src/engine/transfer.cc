@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/assess.h"
 #include "engine/deadlock.h"
@@ -45,14 +46,16 @@ class Handover {
     return outcome;
   }
 
-  // What the receiver holds by it now, pairs included.
+  // What the receiver holds by it now, pairs included; and who had it.
   const std::vector<Lease>& given() const { return given_; }
+  const std::set<Owner>& givers() const { return givers_; }
 
  private:
   Lease move(const Lease& lease) {
     const std::string& giver = request_.caller.holder.owner.agent_id;
     const bool own_doing = lease.holder.owner == request_.caller.holder.owner;
     ledger_.end(lease, EndCause::transferred, {own_doing ? "" : giver, note()});
+    givers_.insert(lease.holder.owner);
     std::optional<Lease> held = held_by_receiver(lease);
     given_.push_back(held ? merge(lease, std::move(*held)) : receive(lease));
     return given_.back();
@@ -126,6 +129,7 @@ class Handover {
   const TransferRequest& request_;
   GrantToken token_;
   std::vector<Lease> given_;
+  std::set<Owner> givers_;
 };
 
 // One token is for all of them, and newer than what was granted where the transaction has read.
@@ -137,17 +141,20 @@ void read_places(Transaction& transaction, const std::vector<Target>& targets) {
   }
 }
 
-// What was handed over may lie inside, or around, something the giver keeps. `session_id`: the giver's. What
-// overlaps within a session did so before.
-Result<void> check_no_conflict(Ledger& ledger, const std::vector<Lease>& given,
-                               const std::string& session_id) {
-  const auto is_in_session = [&](const Lease& lease) {
-    return !session_id.empty() && lease.holder.owner.session_id == session_id;
+// What was handed over may lie inside, or around, something that a giver keeps.
+Result<void> check_no_conflict(Ledger& ledger, const Handover& handover) {
+  // What others of a session have overlapped before.
+  const auto overlapped = [&](const Lease& lease, const Lease& other) {
+    const std::string& session_id = lease.holder.owner.session_id;
+    return !session_id.empty() && other.holder.owner.session_id == session_id &&
+           std::ranges::all_of(handover.givers(), [&](const Owner& giver) {
+             return giver.session_id == session_id && giver != other.holder.owner;
+           });
   };
-  for (const Lease& lease : given) {
+  for (const Lease& lease : handover.given()) {
     for (const Lease& other : ledger.transaction().leases_at(lease.scope())) {
       if (other.holder.owner == lease.holder.owner || compatible(other.mode, lease.mode)) continue;
-      if (is_in_session(lease) && is_in_session(other)) continue;
+      if (overlapped(lease, other)) continue;
       if (const EndCause lapsed = lapse(other, ledger.now(), ledger.context()); lapsed != EndCause::none) {
         ledger.end(other, lapsed);
         continue;
@@ -186,9 +193,7 @@ Result<Outcomes> transfer(Transaction& transaction, const Context& context, cons
     }
     answer.outcomes.push_back(handover.hand_over(target));
   }
-  const std::string& session_id = request.caller.holder.owner.session_id;
-  if (auto checked = check_no_conflict(ledger, handover.given(), session_id); !checked)
-    return fail(checked.error());
+  if (auto checked = check_no_conflict(ledger, handover); !checked) return fail(checked.error());
   if (!handover.given().empty()) {
     if (auto checked = check_receiver(ledger, request.to.owner); !checked) return fail(checked.error());
   }

@@ -106,6 +106,10 @@ EndCause Rules::over(const Lease& lease) const {
   if (lease.expires_at > now) return EndCause::none;
   const bool attended = lease.attended && state == Liveness::alive;
   if (!attended) return EndCause::expired;
+  // It was given for a short while to one whom nobody saw, and nobody came for it.
+  const Time term = std::min({lease.acquired_at + lease.ttl, lease.recalled_at.value_or(Time::max()),
+                              lease.idle_at.value_or(Time::max())});
+  if (lease.expires_at < term) return EndCause::expired;
   return now - lease.last_heartbeat_at < policy_.silence_max ? EndCause::none : EndCause::silent;
 }
 
