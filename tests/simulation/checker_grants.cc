@@ -126,8 +126,13 @@ void Checker::check_order(const Grant& grant, const Commit& commit, const Snapsh
   Contender who = grant.who;
   // By that other request it may have come to hold shared what it asks for now.
   if (who.ticket.text.empty()) who.upgrade |= rules_.contender(request, had).upgrade;
+  // What it got may make another one's wait an upgrade, who acts for the same session: from now on.
+  Snapshot ranks = after;
+  std::erase_if(ranks.leases,
+                [&](const Lease& lease) { return is_mine(request.caller, lease.holder.owner); });
+  ranks.leases.insert(ranks.leases.end(), had.leases.begin(), had.leases.end());
   const std::vector<Owner> passed =
-      rules_.obstacles(had, who, Rules::Counting::live, Rules::Counting::live, &after);
+      rules_.obstacles(had, who, Rules::Counting::live, Rules::Counting::live, &ranks);
   if (passed.empty()) return;
   fail("I13", fmt::format("{} was granted {} before {}, who is ahead", request.caller.holder.owner.agent_id,
                           text(request.paths.front().scope()), passed.front().agent_id));
