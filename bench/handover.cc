@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kHold = 5ms;
 constexpr auto kCrowdTime = 3s;
-constexpr int kTurns = 20;  // Of each process.
+constexpr int kTurns = 400;  // Of all processes of a run.
 
 std::int64_t nanoseconds() { return Clock::now().time_since_epoch().count(); }
 
@@ -115,9 +115,9 @@ std::vector<Finding> run_processes(int count, const Prepare& prepare) {
   return findings;
 }
 
-Finding take_turns(Shared& shared, const Lock& lock) {
+Finding take_turns(Shared& shared, const Lock& lock, int turns) {
   Finding finding;
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int turn = 0; turn < turns; ++turn) {
     lock.take();
     const std::int64_t now = nanoseconds();
     const std::int64_t released = shared.released_at;
@@ -129,13 +129,11 @@ Finding take_turns(Shared& shared, const Lock& lock) {
   return finding;
 }
 
-std::vector<double> handovers(int count, const std::function<Lock(int)>& make) {
+void add_handovers(std::vector<double>& samples, int count, const std::function<Lock(int)>& make) {
   const auto findings = run_processes(count, [&](int number) -> Loop {
-    return [lock = make(number)](Shared& shared) { return take_turns(shared, lock); };
+    return [lock = make(number), count](Shared& shared) { return take_turns(shared, lock, kTurns / count); };
   });
-  std::vector<double> samples;
   for (const Finding& one : findings) samples.insert(samples.end(), one.samples.begin(), one.samples.end());
-  return samples;
 }
 
 Lock file_lock(const std::string& folder) {
@@ -292,13 +290,20 @@ void compare_crowds(Report& report) {
 void compare_handover(Report& report) {
   const Postgres server;
   const Folder folder;
+  constexpr int kRuns = 4;
   for (const int count : {2, 8, 32}) {
-    std::vector<double> floor = handovers(count, [&](int) { return file_lock(folder.path()); });
-    std::vector<double> postgres = handovers(count, [&](int) { return postgres_lock(server); });
-    std::vector<double> ours = handovers(count, [&](int number) {
-      auto site = std::make_shared<Site>(folder.path() + fmt::format("/store{}", count));
-      return lease_lock(site, site->manager(), number);
-    });
+    std::vector<double> floor;
+    std::vector<double> postgres;
+    std::vector<double> ours;
+    // In turn, so that what else the machine does meets all alike.
+    for (int run = 0; run < kRuns; ++run) {
+      add_handovers(floor, count, [&](int) { return file_lock(folder.path()); });
+      add_handovers(postgres, count, [&](int) { return postgres_lock(server); });
+      add_handovers(ours, count, [&](int number) {
+        auto site = std::make_shared<Site>(folder.path() + fmt::format("/store{}-{}", count, run));
+        return lease_lock(site, site->manager(), number);
+      });
+    }
     const double peer = quantile(postgres, 0.5);
     report.add({fmt::format("hand-over, {} processes: flock(2) p50", count), quantile(floor, 0.5), "us"});
     report.add({fmt::format("hand-over, {} processes: pg_advisory_lock p50", count), peer, "us"});
