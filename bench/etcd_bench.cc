@@ -238,38 +238,18 @@ Lock etcd_lock(const EtcdCluster& cluster, int number) {
 //
 // In processes of their own: this one has to be without gRPC until they are done.
 void compare_handover(Report& report, const EtcdCluster& cluster) {
-  constexpr auto kAgain = Again::after_the_next;
-  constexpr int kRuns = 4;
-  constexpr auto kTime = 1s;
-  constexpr auto kHold = 5ms;
-  const auto add_run = [&](std::vector<double>& all, int count, const std::function<Lock(int)>& make) {
-    const Turns turns = take_turns_for(kTime, count, kHold, kAgain, make);
-    all.insert(all.end(), turns.handovers.begin(), turns.handovers.end());
-  };
   for (const int count : {2, 8, 32}) {
-    std::vector<double> theirs;
-    std::vector<double> ours;
-    for (int run = 0; run < kRuns; ++run) {
-      add_run(theirs, count, [&](int i) { return etcd_lock(cluster, i); });
-      add_run(ours, count, [&](int i) {
-        auto site = std::make_shared<EtcdSite>(cluster.url());
-        return lease_lock(site, *site->manager, i);
-      });
-    }
-    const auto add = [&](const char* who, std::vector<double>& handovers) {
-      const double rate = static_cast<double>(handovers.size()) / kRuns;
-      report.add({fmt::format("{}, {} processes: hand-overs", who, count), rate, "/s"});
-      report.add({fmt::format("{}, {} processes: hand-over p50", who, count), quantile(handovers, 0.5), "us"});
-      return rate;
+    const std::vector<Contender> contenders = {
+        {"etcd's v3/lock", [&](int i) { return etcd_lock(cluster, i); }},
+        {"lease",
+         [&](int i) {
+           auto site = std::make_shared<EtcdSite>(cluster.url());
+           return lease_lock(site, *site->manager, i);
+         }},
     };
-    const double base = add("etcd's v3/lock", theirs);
-    const double mine = add("lease", ours);
-    // No goal: each turn has the hold in it, too.
-    report.add({fmt::format("lease hand-overs, {} processes", count), mine, "/s", "v3/lock",
-                mine / std::max(base, 0.33), ""});
-    const double slower = quantile(theirs, 0.5) / std::max(quantile(ours, 0.5), 1.0);
-    report.add({fmt::format("lease hand-over p50, {} processes", count), quantile(ours, 0.5), "us",
-                "v3/lock's through it", slower, count == 2 ? ">= 10" : ">= 1"});
+    const std::vector<double> p50 = compare_turns(report, count, contenders);
+    report.add({fmt::format("lease hand-over p50, {} processes", count), p50[1], "us",
+                "v3/lock's through it", p50[0] / std::max(p50[1], 1.0), count == 2 ? ">= 10" : ">= 1"});
   }
 }
 

@@ -129,6 +129,25 @@ Finding take_turns(Shared& shared, const Lock& lock, int turns) {
   return finding;
 }
 
+Finding hand_on(Shared& shared, const Lock& lock, int number, std::chrono::milliseconds duration) {
+  Finding finding;
+  // Not the same each time: what is done in a rhythm meets what others do in theirs always or never.
+  std::minstd_rand random(static_cast<unsigned>(number) + 1);
+  std::uniform_int_distribution<std::int64_t> held_for(kHold / 2us, kHold * 3 / 2us);
+  for (const auto end = Clock::now() + duration; Clock::now() < end; ++finding.turns) {
+    lock.take();
+    const std::int64_t now = nanoseconds();
+    const std::int64_t released = shared.released_at;
+    if (shared.holder.exchange(number + 1) != number + 1 && released != 0)
+      finding.samples.push_back(static_cast<double>(now - released) / 1e3);
+    std::this_thread::sleep_for(std::chrono::microseconds(held_for(random)));
+    shared.released_at = nanoseconds();
+    lock.give_back();
+    while (shared.holder == number + 1 && Clock::now() < end) std::this_thread::sleep_for(200us);
+  }
+  return finding;
+}
+
 void add_handovers(std::vector<double>& samples, int count, const std::function<Lock(int)>& make) {
   const auto findings = run_processes(count, [&](int number) -> Loop {
     return [lock = make(number), count](Shared& shared) { return take_turns(shared, lock, kTurns / count); };
@@ -219,35 +238,39 @@ Lock lease_lock(const std::shared_ptr<void>& site, LeaseManager& manager, int nu
           }};
 }
 
-Turns take_turns_for(std::chrono::milliseconds duration, int processes, std::chrono::microseconds hold,
-                     Again again, const std::function<Lock(int)>& make) {
-  const auto findings = run_processes(processes, [&](int number) -> Loop {
-    return [&, number, lock = make(number)](Shared& shared) {
-      Finding finding;
-      // Not the same each time: what is done in a rhythm meets what others do in theirs always or never.
-      std::minstd_rand random(static_cast<unsigned>(number) + 1);
-      std::uniform_int_distribution<std::int64_t> held_for(hold.count() / 2, hold.count() * 3 / 2);
-      for (const auto end = Clock::now() + duration; Clock::now() < end; ++finding.turns) {
-        lock.take();
-        const std::int64_t now = nanoseconds();
-        const std::int64_t released = shared.released_at;
-        if (shared.holder.exchange(number + 1) != number + 1 && released != 0)
-          finding.samples.push_back(static_cast<double>(now - released) / 1e3);
-        std::this_thread::sleep_for(std::chrono::microseconds(held_for(random)));
-        shared.released_at = nanoseconds();
-        lock.give_back();
-        while (again == Again::after_the_next && shared.holder == number + 1 && Clock::now() < end)
-          std::this_thread::sleep_for(200us);
+std::vector<double> compare_turns(Report& report, int processes, const std::vector<Contender>& contenders) {
+  constexpr int kRuns = 4;
+  constexpr auto kTime = 1s;
+  std::vector<std::vector<double>> handovers(contenders.size());
+  std::vector<std::vector<double>> turns(contenders.size(), std::vector<double>(processes));
+  // In turn, so that what else the machine does meets all alike.
+  for (int run = 0; run < kRuns; ++run) {
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      const auto findings = run_processes(processes, [&](int number) -> Loop {
+        return [number, kTime, lock = contenders[i].make(number)](Shared& shared) {
+          return hand_on(shared, lock, number, kTime);
+        };
+      });
+      for (int number = 0; number < processes; ++number) {
+        turns[i][number] += findings[number].turns;
+        handovers[i].insert(handovers[i].end(), findings[number].samples.begin(),
+                            findings[number].samples.end());
       }
-      return finding;
-    };
-  });
-  Turns turns;
-  for (const Finding& one : findings) {
-    turns.counts.push_back(one.turns);
-    turns.handovers.insert(turns.handovers.end(), one.samples.begin(), one.samples.end());
+    }
   }
-  return turns;
+
+  std::vector<double> medians;
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    const auto what = [&](const char* which) {
+      return fmt::format("{}, {} processes: {}", contenders[i].name, processes, which);
+    };
+    medians.push_back(quantile(handovers[i], 0.5));
+    report.add({what("hand-overs"), static_cast<double>(handovers[i].size()) / kRuns, "/s"});
+    report.add({what("hand-over p50"), medians.back(), "us"});
+    report.add({what("slowest's share of the fastest's turns"),
+                std::ranges::min(turns[i]) / std::ranges::max(turns[i]), ""});
+  }
+  return medians;
 }
 
 void compare_crowds(Report& report) {

@@ -1,9 +1,9 @@
 // Several processes at once: who gets a turn, and how soon after the last one gave it up.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "manager/lease_manager.h"
@@ -20,19 +20,16 @@ struct Lock {
 // A lease on one file, waited for. `site`: what has to live as long.
 Lock lease_lock(const std::shared_ptr<void>& site, LeaseManager& manager, int number);
 
-// What happened while processes took turns at one lock for a while.
-struct Turns {
-  std::vector<double> handovers;  // Microseconds from giving back to having it, where the holder changed.
-  std::vector<double> counts;     // Turns of each process.
+// What hands one file on, and how a process (`number`, from 0) gets at it.
+struct Contender {
+  std::string name;
+  std::function<Lock(int number)> make;
 };
 
-// When a process that gave back asks again.
-enum class Again {
-  at_once,
-  after_the_next,  // When somebody else has it, so that each turn is a hand-over.
-};
-Turns take_turns_for(std::chrono::milliseconds duration, int processes, std::chrono::microseconds hold,
-                     Again again, const std::function<Lock(int number)>& make);
+// So many processes want one file and hold it for 5 ms. A process that gave back asks again when somebody else
+// has it, so that each turn is a hand-over. Reports the rate, the time from giving back to having it, and the
+// share of the slowest; returns the median of that time for each contender, in microseconds.
+std::vector<double> compare_turns(Report& report, int processes, const std::vector<Contender>& contenders);
 
 // Eight processes in a tight loop, each on a file of its own, against SQLite's own busy handler.
 void compare_crowds(Report& report);

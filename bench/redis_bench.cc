@@ -347,35 +347,23 @@ Lock waking_lock(const std::string& socket, int number) {
 }
 
 void compare_handover(Report& report, const RedisServer& server) {
-  constexpr auto kTime = 3s;
-  constexpr auto kHold = 5ms;
   for (const int count : {2, 8, 32}) {
-    Turns retrying = take_turns_for(kTime, count, kHold, Again::at_once,
-                                    [&](int i) { return retrying_lock(server.socket(), i); });
-    Turns waking = take_turns_for(kTime, count, kHold, Again::at_once,
-                                  [&](int i) { return waking_lock(server.socket(), i); });
-    Turns ours = take_turns_for(kTime, count, kHold, Again::at_once, [&](int i) {
-      auto site = std::make_shared<RedisSite>(server.url());
-      return lease_lock(site, *site->manager, i);
-    });
-    const auto add = [&](const char* who, Turns& turns) {
-      const double changes = static_cast<double>(turns.handovers.size()) / 3;
-      const auto what = [&](const char* which) {
-        return fmt::format("{}, {} processes: {}", who, count, which);
-      };
-      report.add({what("hand-overs"), changes, "/s"});
-      report.add({what("hand-over p50"), quantile(turns.handovers, 0.5), "us"});
-      report.add({what("slowest's share of the fastest's turns"),
-                  std::ranges::min(turns.counts) / std::ranges::max(turns.counts), ""});
-      return changes;
+    const std::vector<Contender> contenders = {
+        {"retry every 100 ms", [&](int i) { return retrying_lock(server.socket(), i); }},
+        {"pub/sub, all wake", [&](int i) { return waking_lock(server.socket(), i); }},
+        {"lease",
+         [&](int i) {
+           auto site = std::make_shared<RedisSite>(server.url());
+           return lease_lock(site, *site->manager, i);
+         }},
     };
-    const double retried = add("retry every 100 ms", retrying);
-    const double woken = add("pub/sub, all wake", waking);
-    const double mine = add("lease", ours);
-    report.add({fmt::format("lease hand-overs, {} processes", count), mine, "/s", "retrying",
-                mine / std::max(retried, 0.33), count == 2 ? ">= 20" : ""});
-    report.add({fmt::format("lease hand-overs, {} processes", count), mine, "/s", "pub/sub",
-                mine / std::max(woken, 0.33), ">= 1"});
+    const std::vector<double> p50 = compare_turns(report, count, contenders);
+    const auto add = [&](const char* other, double of_other, const char* goal) {
+      report.add({fmt::format("lease hand-over p50, {} processes", count), p50[2], "us",
+                  fmt::format("{}'s through it", other), of_other / std::max(p50[2], 1.0), goal});
+    };
+    add("retrying", p50[0], count == 2 ? ">= 20" : "");
+    add("pub/sub", p50[1], ">= 1");
   }
 }
 
@@ -432,29 +420,30 @@ void compare_sizes(Report& report, int many) {
 int run(int argc, char** argv) {
   std::string json;
   int many = 1'000'000;
-  bool rates_only = false;
+  std::string only;
   Duration duration = 2s;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--quick") {
       many = 50'000;
       duration = 500ms;
-    } else if (argument == "--rates") {
-      rates_only = true;
+    } else if (argument == "--only=pairs" || argument == "--only=hand-over" || argument == "--only=sizes") {
+      only = argument.substr(7);
     } else if (argument.starts_with("--json=")) {
       json = argument.substr(7);
     } else {
-      give_up("usage: bench_redis [--quick] [--rates] [--json=FILE]");
+      give_up("usage: bench_redis [--quick] [--only=pairs|hand-over|sizes] [--json=FILE]");
     }
   }
   Report report;
+  const auto is_wanted = [&](std::string_view part) { return only.empty() || only == part; };
   {
     // Rewriting the append-only file takes a core from whoever is measured at that moment.
     const RedisServer server({"--auto-aof-rewrite-percentage", "0"});
-    compare_rates(report, server, duration);
-    if (!rates_only) compare_handover(report, server);
+    if (is_wanted("pairs")) compare_rates(report, server, duration);
+    if (is_wanted("hand-over")) compare_handover(report, server);
   }
-  if (!rates_only) compare_sizes(report, many);
+  if (is_wanted("sizes")) compare_sizes(report, many);
   return report.finish(json) ? 0 : 1;
 }
 
