@@ -12,7 +12,7 @@ namespace {
 
 // To fall asleep and be woken takes longer than a server that is near takes to answer. So whoever was
 // answered within this time looks for the next answer so long, and lets others have its core meanwhile.
-constexpr std::chrono::microseconds kAwake{200};
+constexpr std::chrono::microseconds kAwake{2'000};
 
 int version_of(std::string_view text) {
   int value = 0;
@@ -206,6 +206,7 @@ std::vector<Reply> Connection::exchange(bool* sent) {
     if (replies.back().view().is_error()) last_words_ = replies.back().view().text();
   }
   is_near_ = std::chrono::steady_clock::now() - start < kAwake;
+  awake_until_ = {};  // What comes unasked is not looked for.
   pending_ = 0;
   return replies;
 }
