@@ -65,7 +65,8 @@ std::vector<Event> EtcdTransaction::events_after(std::uint64_t sequence, std::ui
                                                  bool& reached) {
   std::vector<Event> events;
   Round round;
-  round.ask(names_below(keys_.bucket(bucket)), [&](const pb::RangeResponse& found) {
+  pb::RangeRequest& newer = round.ask(names_below(keys_.bucket(bucket)), [&](const pb::RangeResponse& found) {
+    reached |= found.count() > found.kvs_size();  // All are counted, also those that were not asked for.
     for (const pb::KeyValue& kv : found.kvs()) {
       auto found_events = events_from(kv.value());
       if (!found_events) continue;  // Not ours; it stands in nobody's way.
@@ -78,6 +79,7 @@ std::vector<Event> EtcdTransaction::events_after(std::uint64_t sequence, std::ui
       }
     }
   });
+  newer.set_min_mod_revision(static_cast<std::int64_t>(sequence >> kNumberBits));
   load(round);
   std::ranges::sort(events, {}, &Event::sequence);
   return events;
