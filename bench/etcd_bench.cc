@@ -248,8 +248,8 @@ void compare_handover(Report& report, const EtcdCluster& cluster) {
          }},
     };
     const std::vector<double> p50 = compare_turns(report, count, contenders);
-    report.add({fmt::format("lease hand-over p50, {} processes", count), p50[1], "us",
-                "v3/lock's through it", p50[0] / std::max(p50[1], 1.0), count == 2 ? ">= 10" : ">= 1"});
+    report.add({fmt::format("lease hand-over p50, {} processes", count), p50[1], "us", "v3/lock's through it",
+                p50[0] / std::max(p50[1], 1.0), count == 2 ? ">= 10" : ">= 1"});
   }
 }
 

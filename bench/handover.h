@@ -26,9 +26,9 @@ struct Contender {
   std::function<Lock(int number)> make;
 };
 
-// So many processes want one file and hold it for 5 ms. A process that gave back asks again when somebody else
-// has it, so that each turn is a hand-over. Reports the rate, the time from giving back to having it, and the
-// share of the slowest; returns the median of that time for each contender, in microseconds.
+// So many processes want one file and hold it for 5 ms. A process that gave back asks again when somebody
+// else has it, so that each turn is a hand-over. Reports the rate, the time from giving back to having it,
+// and the share of the slowest; returns the median of that time for each contender, in microseconds.
 std::vector<double> compare_turns(Report& report, int processes, const std::vector<Contender>& contenders);
 
 // Eight processes in a tight loop, each on a file of its own, against SQLite's own busy handler.
