@@ -154,7 +154,8 @@ class Bell {
  public:
   virtual ~Bell() = default;
 
-  // Readable (poll(2)) from the first ring on. A ring is a hint to look again, not an answer.
+  // Readable (poll(2)) from the first ring on. A ring is a hint to look again; what a store
+  // learns with it, it may answer that look from (docs/design/decisions.md, "A ring brings the grant").
   virtual int fd() const = 0;
 };
 

@@ -174,6 +174,12 @@ std::string RedisServer::call(const std::vector<std::string>& words, int databas
   return answer;
 }
 
+std::int64_t RedisServer::number(const std::string& section, const std::string& name) const {
+  const std::string info = call({"INFO", section});
+  const std::size_t at = info.find(name);
+  return at == std::string::npos ? 0 : std::stoll(info.substr(at + name.size()));
+}
+
 RedisServer& shared_redis_server() {
   static RedisServer server;
   return server;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -37,6 +38,8 @@ class RedisServer {
 
   // One command, by a connection of its own; its answer as text, "(nil)" for nothing, arrays line by line.
   std::string call(const std::vector<std::string>& words, int database = 0) const;
+  // What follows `name` in that part of INFO; 0 if it is not there.
+  std::int64_t number(const std::string& section, const std::string& name) const;
 
  private:
   void wait_until_ready();

@@ -17,7 +17,7 @@
 
 #include "store/etcd/cluster.h"
 #include "store/etcd/member.h"
-#include "store/etcd/rings.h"
+#include "store/json/rings.h"
 #include "store/store.h"
 #include "util/nudge.h"
 

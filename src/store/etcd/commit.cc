@@ -74,32 +74,6 @@ void EtcdTransaction::write_others(Changes& changes) {
     changes.put(stamp_key(shared_.prefix()), std::to_string(wall_.time_since_epoch().count()));
 }
 
-// What the one who waited under this ticket would look for.
-Ring EtcdTransaction::ring_of(const GroupId& ticket) {
-  Ring ring = {.ticket = tables_.ticket(ticket)};
-  if (!ring.ticket || ring.ticket->request->paths.empty()) return {};
-  const Owner& owner = ring.ticket->request->caller.holder.owner;
-  const std::string& path = ring.ticket->request->paths.front().path;
-  const std::vector<const Ticket*> waiting = tables_.find_tickets_at({path, false});
-  const auto first = std::ranges::min_element(waiting, {}, &Ticket::order);
-  if (first != waiting.end()) {
-    ring.next = {ring.ticket->workspace, path, Keys::owner_text((*first)->request->caller.holder.owner),
-                 (*first)->leases};
-  }
-  for (const LeaseId& id : ring.ticket->leases) {
-    const std::optional<Lease> lease = tables_.lease(id);
-    if (is_active(lease)) ring.leases.push_back(*lease);
-  }
-  // It would look for notices, too.
-  const bool is_all = ring.leases.size() == ring.ticket->leases.size() && loaded_.contains(keys_.of(owner)) &&
-                      tables_.notices(owner).empty();
-  if (!is_all) {
-    ring.ticket.reset();
-    ring.leases.clear();
-  }
-  return ring;
-}
-
 // What the body does at a path where somebody waits, or comes to wait.
 struct EtcdTransaction::Line {
   std::map<std::string, std::int64_t> changed;  // Who waited there and is changed, as it was read.
@@ -234,17 +208,6 @@ void EtcdTransaction::remember(const pb::TxnRequest& commit, std::chrono::nanose
           {std::move(range), std::move(found), is_changed ? committed_ : revision_, committed_, sent});
     } else {
       shared_.memory.forget(range);  // Where somebody waits others are about to change things.
-    }
-  }
-}
-
-void EtcdTransaction::note_granted(const std::vector<GroupId>& tickets) const {
-  for (const GroupId& id : tickets) {
-    const std::optional<Ticket> ticket = tables_.ticket(id);
-    if (!ticket || ticket->status != Status::active) continue;
-    for (const LeaseId& lease_id : ticket->leases) {
-      if (const auto lease = tables_.lease(lease_id))
-        shared_.hints.note(keys_.of(lease->holder.owner), *lease);
     }
   }
 }

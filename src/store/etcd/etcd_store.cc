@@ -126,7 +126,7 @@ Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Ca
       // What changes nothing is not checked by a commit: it has to rest on the latest.
       const bool is_checked = done && transaction.has_changes();
       if (!writes) {
-        if (done) transaction.note_granted(footprint.tickets);
+        if (done) transaction.note_granted(shared_.hints, footprint.tickets);
         return done;
       }
       if (!leftover.may_be_old || is_checked) {

@@ -58,7 +58,7 @@ bool Foresight::is_started() {
 }
 
 void Foresight::look_ahead(const Ring& ring) {
-  if (!ring.ticket || ring.ticket->status != Status::active || ring.next.owner.empty()) return;
+  if (!ring.ticket || ring.ticket->status != Status::active || ring.next.owner.agent_id.empty()) return;
   const std::lock_guard lock(mutex_);
   if (stopping_ || turns_.size() >= kTurnsMax || !is_started()) return;
   turns_.push_back({ring.ticket->workspace, ring.next.path, ring.ticket->request->caller.holder.owner});

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "store/etcd/rings.h"
 #include "store/etcd/transaction.h"
+#include "store/json/rings.h"
 
 namespace leasehold::etcd {
 

@@ -1,7 +1,5 @@
 #include "store/etcd/lease_pool.h"
 
-#include <ctime>
-
 namespace leasehold::etcd {
 namespace {
 
@@ -12,12 +10,6 @@ constexpr int kKeysMax = 500;
 constexpr std::size_t kLengthsMax = 1000;
 
 }  // namespace
-
-std::chrono::nanoseconds since_boot() {
-  timespec time{};
-  clock_gettime(CLOCK_BOOTTIME, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 std::int64_t LeasePool::borrow(std::chrono::seconds life, std::chrono::seconds slack) {
   const std::lock_guard lock(mutex_);

@@ -9,11 +9,9 @@
 #include <utility>
 
 #include "store/etcd/cluster.h"
+#include "util/since_boot.h"
 
 namespace leasehold::etcd {
-
-// Since this machine was started, counting time asleep.
-std::chrono::nanoseconds since_boot();
 
 class LeasePool {
  public:

@@ -9,9 +9,6 @@
 namespace leasehold::etcd {
 namespace {
 
-// Those in front: one writer, or a few readers.
-constexpr std::size_t kGuessedWaiters = 4;
-
 // A caller that gives back everything most often holds a file or two.
 constexpr std::size_t kGuessedLeases = 16;
 
@@ -235,27 +232,20 @@ void EtcdTransaction::want_session(Round& round, const std::string& session_id) 
 }
 
 // Somebody waits for what is given back: the first of them are about to get it.
-void EtcdTransaction::want_waiters(Round& round) {
-  std::vector<const Ticket*> waiting;
-  for (const auto& [id, known] : known_tickets_) {
-    if (is_pending(known.stored)) waiting.push_back(&*known.stored);
-  }
-  std::ranges::sort(waiting, {}, [](const Ticket* ticket) { return ticket->order; });
-  // Behind one who writes nobody goes.
-  const auto writer = std::ranges::find_if(
-      waiting, [](const Ticket* ticket) { return ticket->request->mode == Mode::exclusive; });
-  if (writer != waiting.end()) waiting.erase(writer + 1, waiting.end());
-  waiting.resize(std::min(waiting.size(), kGuessedWaiters));
-  for (const Ticket* ticket : waiting) {
+void EtcdTransaction::want_first_in_line(Round& round) {
+  for (const Ticket* ticket : first_in_line()) {
     for (const LeaseId& id : ticket->leases) want_lease(round, id);
-    for (const WantedPath& wanted : ticket->request->paths) want_scope(round, wanted.scope());
+    // To look below a directory disturbs everybody, and it is not certain yet that it has to be.
+    for (const WantedPath& wanted : ticket->request->paths) {
+      if (!wanted.subtree) want_scope(round, wanted.scope());
+    }
     want_owner(round, keys_.of(ticket->request->caller.holder.owner));
   }
 }
 
 void EtcdTransaction::want_next(Round& round, const std::string& workspace, const std::string& path) {
   const NextInLine next = shared_.rings.take_next(workspace, path);
-  if (next.owner.empty()) return;
+  if (next.owner.agent_id.empty()) return;
   want_owner(round, keys_.of(next.owner));
   for (const LeaseId& id : next.leases) want_lease(round, id);
 }
@@ -272,10 +262,10 @@ void EtcdTransaction::ensure(const Scope& scope) {
 
 // The grant that is looked for came with the ring. It was committed not long ago, and this process has
 // heard nothing of the cluster since.
-bool EtcdTransaction::was_told() {
+bool EtcdTransaction::was_told(const Footprint& footprint) {
   const Known known = shared_.freshness.last();
   const std::optional<Ring>& ring = leftover_.ring;
-  if (!ring || !ring->ticket || ring->ticket->status != Status::active) return false;
+  if (!ring || !tells_all(*ring, footprint)) return false;
   if (ring->revision < known.revision || began_ - known.at > kFreshFor) return false;
   revision_ = ring->revision;
   set_clock(WallTime());
@@ -300,7 +290,7 @@ void EtcdTransaction::make_base() const {
 
 void EtcdTransaction::begin(const Footprint& footprint) {
   began_ = since_boot();
-  if (was_told()) return;
+  if (was_told(footprint)) return;
   Round round;
   want_clock(round);
   for (const Scope& scope : footprint.scopes) {
@@ -340,7 +330,7 @@ void EtcdTransaction::begin(const Footprint& footprint) {
     throw Conflict();
   }
   if (writes_ && footprint.gives_back) {
-    want_waiters(round);
+    want_first_in_line(round);
     load(round);
   }
 }

@@ -1,6 +1,4 @@
 // A grant comes with the ring; whatever happened to it since goes before.
-#include "store/etcd/rings.h"
-
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -9,39 +7,6 @@
 
 namespace leasehold {
 namespace {
-
-using namespace etcd;
-
-TEST(EtcdRings, AreReadAsTheyWereWritten) {
-  Ring ring = {.ticket = filled_ticket(), .leases = {filled_lease(), extreme_lease()}};
-  ring.next = {.workspace = "w", .path = "/a", .owner = "s/bob", .leases = {lease_id(1), lease_id(2)}};
-
-  const Ring read = ring_from(to_text(ring));
-
-  EXPECT_EQ(read.ticket, ring.ticket);
-  EXPECT_EQ(read.leases, ring.leases);
-  EXPECT_EQ(read.next.workspace, "w");
-  EXPECT_EQ(read.next.path, "/a");
-  EXPECT_EQ(read.next.owner, "s/bob");
-  EXPECT_EQ(read.next.leases, ring.next.leases);
-}
-
-TEST(EtcdRings, WhatIsNotOurTextTellsNothing) {
-  for (const std::string& text :
-       {std::string(), std::string("17"), std::string("t{}\0l{\0", 7), std::string(3, '\0')})
-    EXPECT_FALSE(ring_from(text).ticket) << text;
-}
-
-// One store serves several workspaces, and each may have a file of that name.
-TEST(EtcdRings, WhoIsNextIsToldInItsWorkspaceOnly) {
-  Rings rings;
-  for (const char* workspace : {"one", "two"})
-    rings.note_next({.workspace = workspace, .path = "/a", .owner = workspace, .leases = {}});
-
-  EXPECT_EQ(rings.take_next("one", "/a").owner, "one");
-  EXPECT_EQ(rings.take_next("two", "/a").owner, "two");
-  EXPECT_EQ(rings.take_next("one", "/a").owner, "") << "it is told once";
-}
 
 class EtcdRing : public testing::Test {
  protected:
@@ -109,6 +74,16 @@ TEST_F(EtcdRing, WhoHeardItKnowsWhatItGotWithoutReading) {
   EXPECT_EQ(status_of_lease(), Status::active);
 
   EXPECT_EQ(cluster.calls(), calls);
+}
+
+TEST_F(EtcdRing, IsOfItsWorkspaceOnly) {
+  grant_and_ring();
+
+  const auto see = [&](View& view) -> Result<void> {
+    EXPECT_FALSE(view.ticket(ticket.id));
+    return {};
+  };
+  EXPECT_TRUE(waiter.store->view({.workspace = "other", .owners = {bob()}, .tickets = {ticket.id}}, see));
 }
 
 TEST_F(EtcdRing, IsBelievedOnce) {

@@ -21,10 +21,10 @@
 #include "store/etcd/lease_pool.h"
 #include "store/etcd/memory.h"
 #include "store/etcd/requests.h"
-#include "store/etcd/rings.h"
 #include "store/etcd/round.h"
 #include "store/etcd/timeline.h"
 #include "store/hints.h"
+#include "store/json/rings.h"
 #include "store/memory/loaded_transaction.h"
 #include "store/store.h"
 #include "store/stored.h"
@@ -95,8 +95,6 @@ class EtcdTransaction final
   // False: something changed that was read; nothing was written. Throws Failure.
   bool commit();
   bool has_changes() const;
-  // Others may have granted what these waited for: now this process holds it.
-  void note_granted(const std::vector<GroupId>& tickets) const;
   // It rests on what this process knew, and nothing was asked for it at first.
   bool was_from_memory() const { return was_from_memory_; }
 
@@ -132,9 +130,10 @@ class EtcdTransaction final
   struct Line;
 
   std::string owner_key(const Owner& owner) const { return keys_.of(owner); }
+  bool knows_notices(const Owner& owner) const { return loaded_.contains(keys_.of(owner)); }
 
   // load.cc
-  bool was_told();
+  bool was_told(const Footprint& footprint);
   void make_base() const;
   bool answer_from_memory(Round& round);
   void run(Round& round);
@@ -152,7 +151,7 @@ class EtcdTransaction final
   void want_leases_of(Round& round, const std::string& owner_area);
   static std::string leases_wanted(const std::string& owner_area) { return "leases " + owner_area; }
   void want_session(Round& round, const std::string& session_id);
-  void want_waiters(Round& round);
+  void want_first_in_line(Round& round);
   void want_next(Round& round, const std::string& workspace, const std::string& path);
   void want_latest() const;
   void want_all_paths(Round& round);
@@ -192,7 +191,6 @@ class EtcdTransaction final
   std::map<std::string, Line> lines();
   void keep_lines(Changes& changes);
   void write_others(Changes& changes);
-  Ring ring_of(const GroupId& ticket);
 
   // write_leases.cc
   void write_lease(Changes& changes, const LeaseId& id);

@@ -20,6 +20,7 @@
 #include "store/hints.h"
 #include "store/matching.h"
 #include "store/memory/tables.h"
+#include "store/ring.h"
 #include "store/store.h"
 #include "store/stored.h"
 #include "util/utf8.h"
@@ -108,6 +109,18 @@ class LoadedTransaction : public Transaction {
   void append(Event event) override { events_.push_back(std::move(event)); }
   void ring(const GroupId& ticket) override { bells_.push_back(ticket); }
 
+  // Others may have granted what these waited for: now this process holds it.
+  void note_granted(Hints& hints, const std::vector<GroupId>& tickets) {
+    for (const GroupId& id : tickets) {
+      const std::optional<Ticket> ticket = tables_.ticket(id);
+      if (!ticket || ticket->status != Status::active) continue;
+      for (const LeaseId& lease_id : ticket->leases) {
+        if (const Lease* lease = tables_.find_lease(lease_id))
+          hints.note(self().owner_key(lease->holder.owner), *lease);
+      }
+    }
+  }
+
  protected:
   // For a round that is loaded: none is wanted twice.
   void want_new(Round& round) {
@@ -192,6 +205,56 @@ class LoadedTransaction : public Transaction {
     for (const GroupId& id : changed_tickets_) {
       if (const auto ticket = tables_.ticket(id)) hints.note(*ticket);
     }
+  }
+
+  // Those who are about to get what is given back: one writer, or a few readers.
+  std::vector<const Ticket*> first_in_line() const {
+    constexpr std::size_t kMost = 4;
+    std::vector<const Ticket*> waiting;
+    for (const auto& [id, known] : known_tickets_) {
+      if (is_pending(known.stored)) waiting.push_back(&*known.stored);
+    }
+    std::ranges::sort(waiting, {}, [](const Ticket* ticket) { return ticket->order; });
+    // Behind one who writes nobody goes.
+    const auto writer = std::ranges::find_if(
+        waiting, [](const Ticket* ticket) { return ticket->request->mode == Mode::exclusive; });
+    if (writer != waiting.end()) waiting.erase(writer + 1, waiting.end());
+    waiting.resize(std::min(waiting.size(), kMost));
+    return waiting;
+  }
+
+  // What the one who waited under this ticket would look for.
+  Ring ring_of(const GroupId& ticket) {
+    constexpr std::size_t kToldMost = 16;  // Who waits for more is rare, and its ids are long.
+    Ring ring = {.ticket = tables_.ticket(ticket)};
+    if (!ring.ticket || ring.ticket->request->paths.empty()) return {};
+    const Owner& owner = ring.ticket->request->caller.holder.owner;
+    const std::string& path = ring.ticket->request->paths.front().path;
+    const std::vector<const Ticket*> waiting = tables_.find_tickets_at({path, false});
+    const auto first = std::ranges::min_element(waiting, {}, &Ticket::order);
+    if (first != waiting.end()) {
+      ring.next = {ring.ticket->workspace, path, (*first)->request->caller.holder.owner, {}};
+      if ((*first)->leases.size() <= kToldMost) ring.next.leases = (*first)->leases;
+    }
+    for (const LeaseId& id : ring.ticket->leases) {
+      if (const Lease* lease = tables_.find_lease(id); is_active(lease)) ring.leases.push_back(*lease);
+    }
+    // It would look for notices, too.
+    const bool is_all = ring.leases.size() == ring.ticket->leases.size() && self().knows_notices(owner) &&
+                        tables_.notices(owner).empty();
+    if (!is_all) {
+      ring.ticket.reset();
+      ring.leases.clear();
+    }
+    return ring;
+  }
+
+  // Nothing else is looked for than what the ring tells of.
+  static bool tells_all(const Ring& ring, const Footprint& footprint) {
+    return ring.ticket && ring.ticket->status == Status::active &&
+           ring.ticket->workspace == footprint.workspace &&
+           footprint.tickets == std::vector{ring.ticket->id} && footprint.scopes.empty() &&
+           footprint.leases.empty();
   }
 
   const Keys& keys_;

@@ -23,11 +23,11 @@ void Bells::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  wake();
+  nudge_thread();
   if (thread_.joinable()) thread_.join();
 }
 
-void Bells::wake() {
+void Bells::nudge_thread() {
   if (wakeup_) wakeup_->give();
 }
 
@@ -65,7 +65,7 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
   refusal_.reset();
   if (!heard_.contains(channel)) {
     to_open_.insert(channel);
-    wake();
+    nudge_thread();
   }
   const bool told = confirmed_.wait_for(lock, timeout_, [&] { return refusal_ || heard_.contains(channel); });
   if (told && !refusal_) return bell;
@@ -83,9 +83,10 @@ void Bells::close(const std::string& channel, Nudge& nudge) {
   found->second.erase(&nudge);
   if (!found->second.empty()) return;
   listeners_.erase(found);
+  if (!stopping_) rings_.forget(ticket_of_bell(channel));
   to_open_.erase(channel);
   to_close_.insert(channel);
-  wake();
+  nudge_thread();
 }
 
 void Bells::serve() {
@@ -133,36 +134,50 @@ void Bells::exchange_once() {
     to_close_.clear();
   }
   if (connection_->pending() > 0) connection_->send();
-  while (auto message = connection_->take()) hear(message->view());
+  hear();
   pollfd waiting[] = {{connection_->fd(), POLLIN, 0}, {wakeup_->fd(), POLLIN, 0}};
   poll(waiting, 2, -1);
   wakeup_->take();
 }
 
-void Bells::hear(ReplyView message) {
+// Whoever is rung for goes first. What else the rings say is for later.
+void Bells::hear() {
+  std::vector<Reply> rings;
+  while (auto message = connection_->take()) {
+    if (take_in(message->view())) rings.push_back(std::move(*message));
+  }
+  if (rings.empty()) return;
+  std::this_thread::yield();
+  for (const Reply& ring : rings) rings_.note_next(next_in(ring.view()[2].text()));
+}
+
+// True: it told of a ring, and whoever listens is awake.
+bool Bells::take_in(ReplyView message) {
+  const std::lock_guard lock(mutex_);
   if (message.is_error()) {
-    const std::lock_guard lock(mutex_);
     refusal_ = error_of(message.text(), pool_.address(), "Waiting");
     confirmed_.notify_all();
-    return;
+    return false;
   }
   const std::string_view kind = message[0].text();
   const std::string channel(message[1].text());
-  const std::lock_guard lock(mutex_);
   if (kind == "subscribe") {
     heard_.insert(channel);
     confirmed_.notify_all();
   } else if (kind == "unsubscribe") {
     // It may have been confirmed when nobody wanted it any more, and been taken for heard by the next one.
     heard_.erase(channel);
-    if (!listeners_.contains(channel)) return;
+    if (!listeners_.contains(channel)) return false;
     to_open_.insert(channel);
-    wake();
+    nudge_thread();
   } else if (kind == "message") {
     const auto found = listeners_.find(channel);
-    if (found == listeners_.end()) return;
+    if (found == listeners_.end()) return false;
+    rings_.note(ticket_of_bell(channel), std::string(message[2].text()));
     for (Nudge* nudge : found->second) nudge->give();
+    return true;
   }
+  return false;
 }
 
 }  // namespace leasehold::redis

@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "store/json/rings.h"
 #include "store/redis/pool.h"
 #include "store/store.h"
 #include "util/nudge.h"
@@ -23,7 +24,7 @@ namespace leasehold::redis {
 // Thread-safe. One connection and one thread serve all bells of a store, from the first listen() on.
 class Bells : public std::enable_shared_from_this<Bells> {
  public:
-  Bells(Pool& pool, Duration timeout) : pool_(pool), timeout_(timeout) {}
+  Bells(Pool& pool, Rings& rings, Duration timeout) : pool_(pool), rings_(rings), timeout_(timeout) {}
   ~Bells() { stop(); }
   Bells(const Bells&) = delete;
   Bells& operator=(const Bells&) = delete;
@@ -41,10 +42,12 @@ class Bells : public std::enable_shared_from_this<Bells> {
   void serve();
   bool connect_again();
   void exchange_once();
-  void hear(ReplyView message);
-  void wake();
+  void hear();
+  bool take_in(ReplyView message);
+  void nudge_thread();
 
   Pool& pool_;
+  Rings& rings_;
   const Duration timeout_;
   std::optional<Nudge> wakeup_;  // Of the thread, once it runs: something is to be sent, or it is to end.
   std::thread thread_;

@@ -3,6 +3,12 @@
 #include "util/percent.h"
 
 namespace leasehold::redis {
+namespace {
+
+constexpr std::string_view kBells = "lease:bell:";
+
+}  // namespace
+
 Keys Keys::of_namespace(std::string_view name) {
   return name.empty() ? Keys(std::string()) : of_workspace(name);
 }
@@ -44,6 +50,8 @@ std::string Keys::held(std::string_view path, std::string_view lease_id) {
   return member;
 }
 
-std::string bell_channel(const GroupId& ticket) { return "lease:bell:" + ticket.text; }
+std::string bell_channel(const GroupId& ticket) { return std::string(kBells) + ticket.text; }
+
+GroupId ticket_of_bell(std::string_view channel) { return {std::string(channel.substr(kBells.size()))}; }
 
 }  // namespace leasehold::redis

@@ -83,5 +83,6 @@ class Keys {
 inline constexpr std::string_view kTokenKey = "lease:token";
 inline constexpr std::string_view kSpareKey = "lease:spare";
 std::string bell_channel(const GroupId& ticket);
+GroupId ticket_of_bell(std::string_view channel);
 
 }  // namespace leasehold::redis

@@ -15,6 +15,9 @@ namespace {
 // A caller that gives back everything most often holds a file or two.
 constexpr std::size_t kGuessedLeases = 16;
 
+// Who is told of a grant later than that looks for itself.
+constexpr std::chrono::seconds kGrantIsNewFor{1};
+
 // Leases below a directory, or paths that are waited for there, that one transaction reads.
 constexpr std::size_t kBelowMax = 50'000;
 
@@ -100,6 +103,10 @@ void RedisTransaction::want_lease(Round& round, const LeaseId& id) {
 }
 
 void RedisTransaction::want_ticket(Round& round, const GroupId& id) {
+  // Most often the queue it stands in was read.
+  if (const auto known = known_tickets_.find(id.text);
+      known != known_tickets_.end() && known->second.stored && known->second.is_protected)
+    return;
   const std::string key = keys_.ticket(id);
   if (!learn_key(round, key)) return;
   want_string(round, key, [this, id, key](ReplyView text) {
@@ -175,6 +182,53 @@ void RedisTransaction::want_paths_of_tickets(Round& round) {
   }
 }
 
+// Who gives back, and knows who is going to get it, needs to know that one too; and a token for it.
+void RedisTransaction::want_next(Round& round, const std::string& workspace, const std::string& path) {
+  const NextInLine next = shared_.rings.take_next(workspace, path);
+  if (next.owner.agent_id.empty()) return;
+  want_owner(round, next.owner);
+  for (const LeaseId& id : next.leases) want_lease(round, id);
+  round.tokens = kTokensAtFirst;
+  knows_of_waiter_ = true;
+}
+
+// Somebody waits for what is given back: the first of them are about to get it.
+void RedisTransaction::want_first_in_line(Round& round) {
+  for (const Ticket* ticket : first_in_line()) {
+    for (const LeaseId& id : ticket->leases) want_lease(round, id);
+    // To look below a directory disturbs everybody, and it is not certain yet that it has to be.
+    for (const WantedPath& wanted : ticket->request->paths) {
+      if (!wanted.subtree) want_scope(round, wanted.scope());
+    }
+    want_owner(round, ticket->request->caller.holder.owner);
+    if (token_end_ == 0) round.tokens = kTokensAtFirst;
+  }
+}
+
+// A server's channels are the same for all its databases and namespaces.
+std::string RedisTransaction::origin() const {
+  return fmt::format("{}/{}", connection_.address().database, keys_.lease_prefix());
+}
+
+// The grant that is looked for came with the ring, and is newer than all that this process has seen.
+bool RedisTransaction::was_told(const Footprint& footprint) {
+  const std::optional<Ring> ring = std::exchange(leftover_.ring, {});
+  if (!ring || !tells_all(*ring, footprint) || ring->origin != origin()) return false;
+  if (shared_.options.clock != nullptr) return false;
+  const auto now = shared_.server_time.believe(ring->ticket->ended_at, kGrantIsNewFor);
+  if (!now) return false;
+  set_time(std::chrono::ceil<std::chrono::microseconds>(now->time_since_epoch()));
+  told_ = true;
+  loaded_.insert(keys_.ticket(ring->ticket->id));
+  loaded_.insert(keys_.notices(ring->ticket->request->caller.holder.owner));
+  learn_ticket(*ring->ticket, false);
+  for (const Lease& lease : ring->leases) {
+    loaded_.insert(keys_.id(lease.id));
+    learn_lease(lease, false);
+  }
+  return true;
+}
+
 void RedisTransaction::load(Round& round) {
   while (!round.empty()) {
     run(round);
@@ -204,23 +258,31 @@ void RedisTransaction::ensure(const Scope& scope) {
 }
 
 void RedisTransaction::begin(const Footprint& footprint) {
+  if (was_told(footprint)) return;
   callers_ = footprint.owners;
   spares_above_ = !shared_.has_directories;
   Round round;
-  for (const Scope& scope : footprint.scopes) want_scope(round, scope);
+  for (const Scope& scope : footprint.scopes) {
+    want_scope(round, scope);
+    if (footprint.gives_back) want_next(round, footprint.workspace, scope.path);
+  }
   const bool names_no_lease = footprint.scopes.empty() && footprint.leases.empty();
   for (const Owner& owner : footprint.owners) {
     if (footprint.gives_back && names_no_lease) {
       want_leases_of(round, owner, kGuessedLeases);
-      for (const std::string& path : shared_.hints.held_by(keys_.owner(owner), kGuessedLeases))
+      for (const std::string& path : shared_.hints.held_by(keys_.owner(owner), kGuessedLeases)) {
         want_scope(round, {path});
+        want_next(round, footprint.workspace, path);
+      }
     }
     want_owner(round, owner);
   }
   for (const LeaseId& id : footprint.leases) {
     want_lease(round, id);
-    if (const std::string path = shared_.hints.path_of(id); writes_ && !path.empty())
+    if (const std::string path = shared_.hints.path_of(id); writes_ && !path.empty()) {
       want_scope(round, {path});
+      if (footprint.gives_back) want_next(round, footprint.workspace, path);
+    }
   }
   for (const GroupId& id : footprint.tickets) {
     want_ticket(round, id);
@@ -239,6 +301,10 @@ void RedisTransaction::begin(const Footprint& footprint) {
   want_paths_of_leases(round);
   if (!footprint.tickets.empty()) want_paths_of_tickets(round);
   load(round);
+  if (writes_ && footprint.gives_back) {
+    want_first_in_line(round);
+    load(round);
+  }
 }
 
 }  // namespace leasehold::redis

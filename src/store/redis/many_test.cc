@@ -69,12 +69,8 @@ TEST(RedisWaiting, ARequestForManyPathsIsReadOnceHoweverManyQueuesItStandsIn) {
   constexpr long kMegabyte = 1'000'000;
   const RedisServer server;
   RedisClient client(server.url(), RedisMany::patient());
-  const auto figure = [&](const std::string& section, const std::string& name) {
-    const std::string info = server.call({"INFO", section});
-    return std::stol(info.substr(info.find(name) + name.size()));
-  };
-  const auto sent = [&] { return figure("stats", "total_net_output_bytes:"); };
-  const auto reads = [&] { return figure("commandstats", "cmdstat_evalsha:calls="); };
+  const auto sent = [&] { return server.number("stats", "total_net_output_bytes:"); };
+  const auto reads = [&] { return server.number("commandstats", "cmdstat_evalsha:calls="); };
   AcquireRequest all{.caller = {{.owner = ann()}}, .ttl = 10min};
   for (int i = 0; i < kCall; ++i) all.paths.push_back({.path = "/d/" + std::to_string(i)});
   ASSERT_EQ(word_for(client.manager->acquire(all)), "granted");

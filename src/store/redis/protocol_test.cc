@@ -7,15 +7,8 @@
 namespace leasehold {
 namespace {
 
-// The number behind `name` in INFO; 0 if it is not there.
-std::int64_t info_number(const RedisServer& server, const std::string& section, const std::string& name) {
-  const std::string info = server.call({"INFO", section});
-  const std::size_t at = info.find(name);
-  return at == std::string::npos ? 0 : std::stoll(info.substr(at + name.size()));
-}
-
 std::int64_t calls(const RedisServer& server, const std::string& command) {
-  return info_number(server, "commandstats", "cmdstat_" + command + ":calls=");
+  return server.number("commandstats", "cmdstat_" + command + ":calls=");
 }
 
 struct Trips {
@@ -31,7 +24,7 @@ std::ostream& operator<<(std::ostream& out, const Trips& count) {
 std::int64_t reads(RedisServer& server, const std::function<void()>& call) {
   server.call({"CONFIG", "RESETSTAT"});
   call();
-  return info_number(server, "stats", "total_reads_processed:");
+  return server.number("stats", "total_reads_processed:");
 }
 
 Trips count(RedisServer& server, const std::function<void()>& call) {
@@ -130,9 +123,9 @@ TEST(RedisProtocol, TheFirstAcquireOnAFreshConnectionIsTwoRoundTripsToo) {
   server.call({"SCRIPT", "FLUSH"});
   RedisClient client(server.url());
 
-  const auto reads_before = info_number(server, "stats", "total_reads_processed:");
+  const auto reads_before = server.number("stats", "total_reads_processed:");
   client.must_acquire(ann(), "/a");
-  const auto reads_after = info_number(server, "stats", "total_reads_processed:");
+  const auto reads_after = server.number("stats", "total_reads_processed:");
 
   // One each for a script the server does not know yet, the two of the acquire, and the two questions here.
   EXPECT_LE(reads_after - reads_before, 5);

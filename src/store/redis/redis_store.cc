@@ -29,7 +29,7 @@ class RedisStore final : public Store {
  public:
   RedisStore(Address address, RedisOptions options)
       : pool_(std::move(address), options.connect_timeout, options.command_timeout),
-        bells_(std::make_shared<Bells>(pool_, options.command_timeout)) {
+        bells_(std::make_shared<Bells>(pool_, shared_.rings, options.command_timeout)) {
     shared_.options = std::move(options);
   }
   RedisStore(const RedisStore&) = delete;
@@ -124,6 +124,7 @@ Result<RedisStore::Run> RedisStore::run_once(const Footprint& footprint, const K
       return fail(done.error());
     }
     if (writes && !transaction.commit()) return Run::disturbed;
+    if (!writes) transaction.note_granted(shared_.hints, footprint.tickets);
     return Run::done;
   } catch (const Conflict& conflict) {
     return conflict.held_back ? Run::held_back : Run::disturbed;
@@ -145,6 +146,7 @@ template <class Call>
 Result<void> RedisStore::repeat(const Footprint& footprint, bool writes, const Call& call) {
   const Keys keys = keys_of(footprint.workspace);
   Leftover leftover;
+  if (!writes && footprint.tickets.size() == 1) leftover.ring = shared_.rings.take(footprint.tickets.front());
   bool was_stale = false;
   const auto patient_until = std::chrono::steady_clock::now() + shared_.options.command_timeout;
   for (int conflicts = 0; conflicts < shared_.options.attempts_max;) {
@@ -183,6 +185,7 @@ Result<std::vector<Defect>> RedisStore::examine(const std::string& workspace, bo
   auto connection = pool_.borrow();
   if (!connection) return fail(connection.error());
   std::vector<Defect> always;
+  const SeenUntilNow seen(shared_.server_time);
   try {
     for (int run = 1; run <= kExaminationsMax; ++run) {
       Examiner examiner(**connection, keys, shared_.options.clock);

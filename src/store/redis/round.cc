@@ -122,11 +122,9 @@ void RedisTransaction::ask_clock(const Round& round) {
 
 void RedisTransaction::learn_clock(const Round& round, ReplyView answer, bool first) {
   if (first) {
-    const StoreClock* clock = shared_.options.clock;
-    const std::int64_t micros = number(answer[0].text()) * 1'000'000 + number(answer[1].text());
-    server_ms_ = micros / 1000;
-    now_ = clock != nullptr ? clock->now() : Time(std::chrono::microseconds(micros));
-    wall_ = clock != nullptr ? clock->wall() : WallTime(std::chrono::microseconds(micros));
+    const std::chrono::microseconds time(number(answer[0].text()) * 1'000'000 + number(answer[1].text()));
+    shared_.server_time.note(Time(time), asked_);
+    set_time(time);
   }
   if (round.tokens > 0) {
     next_token_ = static_cast<std::uint64_t>(answer[2].integer());
@@ -134,10 +132,18 @@ void RedisTransaction::learn_clock(const Round& round, ReplyView answer, bool fi
   }
 }
 
+void RedisTransaction::set_time(std::chrono::microseconds server_time) {
+  const StoreClock* clock = shared_.options.clock;
+  server_ms_ = std::chrono::duration_cast<std::chrono::milliseconds>(server_time).count();
+  now_ = clock != nullptr ? clock->now() : Time(server_time);
+  wall_ = clock != nullptr ? clock->wall() : WallTime(server_time);
+}
+
 // Sends what `add` adds, behind what waits to be sent, and returns the answers to that. A server that does
 // not know our scripts is told them.
 std::vector<Reply> RedisTransaction::ask(const std::function<void()>& add) {
   const auto exchange = [&] {
+    asked_ = since_boot();
     const std::size_t before = connection_.pending();
     add();
     std::vector<Reply> replies = connection_.exchange();
@@ -160,6 +166,7 @@ void RedisTransaction::must_be_answered(const Reply& reply) const {
 
 // Sends the round and lets its handlers learn. The first one also says what time it is.
 void RedisTransaction::run(Round& round) {
+  if (told_) throw Conflict();  // What is read now is not of the ring's moment: the next run reads all.
   split(round);
   const bool first = !began_;
   began_ = true;
@@ -173,7 +180,7 @@ void RedisTransaction::run(Round& round) {
   if (!first && !round.paths.empty() && token_end_ != 0)
     round.tokens = std::max(round.tokens, kTokensAtFirst);
   const bool may_glance = first && writes_ && round.handlers.empty() && !round.paths.empty();
-  if (may_glance && shared_.is_calm && glance(round)) return;
+  if (may_glance && !knows_of_waiter_ && shared_.is_calm && glance(round)) return;
 
   static const std::string kName = name_of(kReadScript);
   const std::vector<std::string> words = words_of(round);

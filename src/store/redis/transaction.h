@@ -20,11 +20,13 @@
 #include <vector>
 
 #include "store/hints.h"
+#include "store/json/rings.h"
 #include "store/memory/loaded_transaction.h"
 #include "store/redis/connection.h"
 #include "store/redis/keys.h"
 #include "store/redis/redis_store.h"
 #include "store/redis/round.h"
+#include "store/redis/server_time.h"
 #include "store/store.h"
 
 namespace leasehold::redis {
@@ -33,6 +35,8 @@ namespace leasehold::redis {
 struct Shared {
   RedisOptions options;
   Hints hints;
+  Rings rings;
+  ServerTime server_time;
 
   // Keys that are only ever written, and were found to be of the right type (or absent) once.
   std::mutex mutex;
@@ -50,6 +54,7 @@ struct Leftover {
   std::vector<GroupId> tickets;  // The same.
   std::string below;             // A directory it looked below, which every request there disturbs.
   std::string intent;            // Not empty: announced, so that others hold back for a moment.
+  std::optional<Ring> ring;  // The bell of the ticket that is looked for has just rung: what came with it.
 };
 
 struct Commands;
@@ -70,6 +75,11 @@ class RedisTransaction final
  public:
   RedisTransaction(Connection& connection, Shared& shared, const Keys& keys, bool writes, Leftover& leftover)
       : LoadedTransaction(keys, writes), connection_(connection), shared_(shared), leftover_(leftover) {}
+  RedisTransaction(const RedisTransaction&) = delete;
+  RedisTransaction& operator=(const RedisTransaction&) = delete;
+  ~RedisTransaction() override {
+    if (began_) shared_.server_time.note_seen();
+  }
 
   // Reads the footprint. Throws.
   void begin(const Footprint& footprint);
@@ -116,6 +126,7 @@ class RedisTransaction final
   void must_be_answered(const Reply& reply) const;
   void ask_clock(const Round& round);
   void learn_clock(const Round& round, ReplyView answer, bool first);
+  void set_time(std::chrono::microseconds server_time);
   bool may_find_none(const Round& round) const;
   void ask_glance(const Round& round);
   bool glance(Round& round);
@@ -124,6 +135,7 @@ class RedisTransaction final
   static bool is_disturbed(ReplyView client_info);
 
   std::string owner_key(const Owner& owner) const { return keys_.owner(owner); }
+  bool knows_notices(const Owner& owner) const { return loaded_.contains(keys_.notices(owner)); }
 
   // load.cc
   bool learn_key(Round& round, std::string key, bool watch = true);
@@ -138,6 +150,10 @@ class RedisTransaction final
   void want_contentions(Round& round, std::string_view owner_text);
   void want_leases_of(Round& round, const Owner& owner, std::size_t most);
   void want_found_below(Round& round);
+  void want_next(Round& round, const std::string& workspace, const std::string& path);
+  void want_first_in_line(Round& round);
+  std::string origin() const;
+  bool was_told(const Footprint& footprint);
   void want_paths_of_leases(Round& round);
   void want_paths_of_tickets(Round& round);
   void load(Round& round);  // Runs it, and what it leads to.
@@ -201,7 +217,10 @@ class RedisTransaction final
   Leftover& leftover_;
 
   std::int64_t server_ms_ = 0;
+  std::chrono::nanoseconds asked_{};  // When, as since_boot().
   bool began_ = false;
+  bool told_ = false;                // By a ring, instead of reading.
+  bool knows_of_waiter_ = false;     // So there is more to read than documents.
   bool of_one_moment_ = true;        // What was read.
   std::size_t watched_ = 0;          // How many keys that would be, each by itself.
   bool watches_everything_ = false;  // By the keys of which every change touches one.

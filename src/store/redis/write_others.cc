@@ -82,7 +82,11 @@ void RedisTransaction::write_events(Commands& commands) {
     }
   }
   for (const std::string& id : trimmed_) commands.add({"XDEL", commands.blind(key, "stream"), id});
-  for (const GroupId& ticket : bells_) commands.add({"PUBLISH", bell_channel(ticket), "1"});
+  for (const GroupId& ticket : bells_) {
+    Ring ring = ring_of(ticket);
+    ring.origin = origin();
+    commands.add({"PUBLISH", bell_channel(ticket), to_text(ring)});
+  }
 }
 
 }  // namespace leasehold::redis

@@ -1,5 +1,4 @@
-// What comes with the ring of a bell: the grant itself, so that the one it is for need not read it; and who
-// is next in line, so that whoever gives a path back reads at once what it takes to let that one go.
+// Rings as text, and those that were heard.
 #pragma once
 
 #include <chrono>
@@ -11,37 +10,22 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "leasehold/lease.h"
-#include "store/records.h"
+#include "store/ring.h"
 
-namespace leasehold::etcd {
+namespace leasehold {
 
-struct NextInLine {
-  std::string workspace;
-  std::string path;
-  std::string owner;            // As Keys::owner_text(). Empty: nobody.
-  std::vector<LeaseId> leases;  // That it waits for.
-};
-
-struct Ring {
-  std::optional<Ticket> ticket;  // Nothing: there is more to be told than this, and it has to be read.
-  std::vector<Lease> leases;     // That the ticket has got.
-  NextInLine next;
-  std::int64_t revision = 0;  // Of the commit.
-};
-
-// As it stands under the bell's key: parts, each with its kind in front and a NUL behind.
+// What a bell is rung with: parts, each with its kind in front and a NUL behind.
 std::string to_text(const Ring& ring);
 Ring ring_from(std::string_view text);
+NextInLine next_in(std::string_view text);
 
 // Rings that were heard and that nobody has asked for. Thread-safe.
 class Rings {
  public:
-  // As it stood under the bell's key, at that revision.
-  void note(const GroupId& ticket, std::string text, std::int64_t revision);
-  // Nothing: there was none just now.
+  void note(const GroupId& ticket, std::string text, std::int64_t revision = 0);
+  // Nothing: there was none just now, or a later one was taken before.
   std::optional<Ring> take(const GroupId& ticket);
   void forget(const GroupId& ticket);
 
@@ -58,8 +42,9 @@ class Rings {
   };
 
   std::mutex mutex_;                                                // Guards what follows.
+  std::int64_t told_ = 0;                                           // The greatest revision of those taken.
   std::unordered_map<std::string, Heard> heard_;                    // By ticket.
   std::map<std::pair<std::string, std::string>, NextInLine> next_;  // By workspace and path.
 };
 
-}  // namespace leasehold::etcd
+}  // namespace leasehold
