@@ -128,8 +128,10 @@ void Bells::hear(const pb::WatchResponse& message) {
   if (!wake(message)) return;
   // It is to go first. What else the ring says is for later.
   std::this_thread::yield();
-  const Ring ring = ring_from(message.events(message.events_size() - 1).kv().value());
-  rings_.note_next(ring.next);
+  const std::string& ring = message.events(message.events_size() - 1).kv().value();
+  const NextInLine next = next_in(ring);
+  if (next.owner.agent_id.empty()) return;
+  rings_.note_next(next);
   heard_(ring);
 }
 

@@ -26,8 +26,9 @@ namespace leasehold::etcd {
 // Thread-safe. One stream and one thread serve all bells of a store, from the first listen() on.
 class Bells : public std::enable_shared_from_this<Bells> {
  public:
-  // `heard` is called with each ring after its waiter was woken, by the thread that hears the next one.
-  Bells(const Cluster& cluster, Rings& rings, std::function<void(const Ring&)> heard)
+  // `heard` is called with each ring that says who is next, after its waiter was woken, by the thread that
+  // hears the next one.
+  Bells(const Cluster& cluster, Rings& rings, std::function<void(const std::string& ring)> heard)
       : cluster_(cluster), rings_(rings), heard_(std::move(heard)) {}
   ~Bells() { stop(); }
   Bells(const Bells&) = delete;
@@ -58,7 +59,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
 
   const Cluster& cluster_;
   Rings& rings_;
-  const std::function<void(const Ring&)> heard_;
+  const std::function<void(const std::string&)> heard_;
   std::atomic<std::int64_t> last_watch_ = 0;
   std::thread thread_;
 

@@ -25,7 +25,7 @@ class EtcdStore final : public Store {
   EtcdStore(std::unique_ptr<Cluster> cluster, EtcdOptions options)
       : shared_(std::move(cluster), std::move(options)),
         bells_(std::make_shared<Bells>(*shared_.cluster, shared_.rings,
-                                       [this](const Ring& ring) { foresight_.look_ahead(ring); })) {}
+                                       [this](const std::string& ring) { foresight_.look_ahead(ring); })) {}
   EtcdStore(const EtcdStore&) = delete;
   EtcdStore& operator=(const EtcdStore&) = delete;
   // Bells that somebody still holds must not use the cluster any more.

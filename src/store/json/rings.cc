@@ -34,7 +34,7 @@ void read_parts(std::string_view text, const Take& take) {
 std::string to_text(const Ring& ring) {
   std::string text;
   if (ring.ticket) {
-    add_part(text, 'o', ring.origin);
+    if (!ring.origin.empty()) add_part(text, 'o', ring.origin);
     add_part(text, 't', to_json(*ring.ticket));
   }
   for (const Lease& lease : ring.leases) {
