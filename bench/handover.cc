@@ -28,7 +28,6 @@ using namespace std::chrono_literals;
 
 constexpr auto kHold = 5ms;
 constexpr auto kCrowdTime = 3s;
-constexpr int kTurns = 400;  // Of all processes of a run.
 
 std::int64_t nanoseconds() { return Clock::now().time_since_epoch().count(); }
 
@@ -115,20 +114,6 @@ std::vector<Finding> run_processes(int count, const Prepare& prepare) {
   return findings;
 }
 
-Finding take_turns(Shared& shared, const Lock& lock, int turns) {
-  Finding finding;
-  for (int turn = 0; turn < turns; ++turn) {
-    lock.take();
-    const std::int64_t now = nanoseconds();
-    const std::int64_t released = shared.released_at;
-    if (released != 0) finding.samples.push_back(static_cast<double>(now - released) / 1e3);
-    std::this_thread::sleep_for(kHold);
-    shared.released_at = nanoseconds();
-    lock.give_back();
-  }
-  return finding;
-}
-
 Finding hand_on(Shared& shared, const Lock& lock, int number, std::chrono::milliseconds duration) {
   Finding finding;
   // Not the same each time: what is done in a rhythm meets what others do in theirs always or never.
@@ -146,13 +131,6 @@ Finding hand_on(Shared& shared, const Lock& lock, int number, std::chrono::milli
     while (shared.holder == number + 1 && Clock::now() < end) std::this_thread::sleep_for(200us);
   }
   return finding;
-}
-
-void add_handovers(std::vector<double>& samples, int count, const std::function<Lock(int)>& make) {
-  const auto findings = run_processes(count, [&](int number) -> Loop {
-    return [lock = make(number), count](Shared& shared) { return take_turns(shared, lock, kTurns / count); };
-  });
-  for (const Finding& one : findings) samples.insert(samples.end(), one.samples.begin(), one.samples.end());
 }
 
 Lock file_lock(const std::string& folder) {
@@ -313,26 +291,19 @@ void compare_crowds(Report& report) {
 void compare_handover(Report& report) {
   const Postgres server;
   const Folder folder;
-  constexpr int kRuns = 4;
   for (const int count : {2, 8, 32}) {
-    std::vector<double> floor;
-    std::vector<double> postgres;
-    std::vector<double> ours;
-    // In turn, so that what else the machine does meets all alike.
-    for (int run = 0; run < kRuns; ++run) {
-      add_handovers(floor, count, [&](int) { return file_lock(folder.path()); });
-      add_handovers(postgres, count, [&](int) { return postgres_lock(server); });
-      add_handovers(ours, count, [&](int number) {
-        auto site = std::make_shared<Site>(folder.path() + fmt::format("/store{}-{}", count, run));
-        return lease_lock(site, site->manager(), number);
-      });
-    }
-    const double peer = quantile(postgres, 0.5);
-    report.add({fmt::format("hand-over, {} processes: flock(2) p50", count), quantile(floor, 0.5), "us"});
-    report.add({fmt::format("hand-over, {} processes: pg_advisory_lock p50", count), peer, "us"});
-    report.add({fmt::format("hand-over, {} processes: lease p50", count), quantile(ours, 0.5), "us",
-                "pg_advisory_lock", quantile(ours, 0.5) / peer, "<= 1.5"});
-    report.add({fmt::format("hand-over, {} processes: lease longest", count), quantile(ours, 1), "us"});
+    const std::vector<Contender> contenders = {
+        {"flock(2)", [&](int) { return file_lock(folder.path()); }},
+        {"pg_advisory_lock", [&](int) { return postgres_lock(server); }},
+        {"lease",
+         [&](int number) {
+           auto site = std::make_shared<Site>(folder.path() + fmt::format("/store{}", count));
+           return lease_lock(site, site->manager(), number);
+         }},
+    };
+    const std::vector<double> p50 = compare_turns(report, count, contenders);
+    report.add({fmt::format("lease hand-over p50, {} processes", count), p50[2], "us", "pg_advisory_lock",
+                p50[2] / p50[1], "<= 1.5"});
   }
 }
 
