@@ -13,6 +13,7 @@
 #include "manager/lease_manager.h"
 #include "manager/logging.h"
 #include "model/may_pass.h"
+#include "util/short_slice.h"
 
 namespace leasehold {
 namespace {
@@ -286,9 +287,11 @@ bool sleep_on(const Waiter::Pause& pause, int cancelled) {
 }
 
 Result<AcquireAnswer> run_to_end(Waiter& waiter, int cancelled) {
+  std::optional<ShortSlice> waits;
   for (;;) {
     waiter.look();
     if (waiter.answer()) return waiter.take_answer();
+    if (!waits) waits.emplace();
     if (!sleep_on(waiter.pause(), cancelled)) continue;
     waiter.give_up();
     return waiter.take_answer();
