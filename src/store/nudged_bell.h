@@ -13,26 +13,27 @@
 
 namespace leasehold {
 
-// `Close` is called with the nudge before that goes: nobody may give it afterwards.
+// `Close` is called with the nudge when nobody listens any more.
 template <class Close>
 class NudgedBell final : public Bell {
  public:
   explicit NudgedBell(Close close) : close_(std::move(close)) {}
-  ~NudgedBell() override { close_(nudge_); }
+  ~NudgedBell() override { close_(*nudge_); }
 
-  int fd() const override { return nudge_.fd(); }
-  Nudge& nudge() { return nudge_; }
+  int fd() const override { return nudge_->fd(); }
+  // Whoever shares it may give it at any time.
+  const std::shared_ptr<Nudge>& nudge() { return nudge_; }
 
  private:
   const Close close_;
-  Nudge nudge_;
+  const std::shared_ptr<Nudge> nudge_ = std::make_shared<Nudge>();
 };
 
 // Errors: unavailable.
 template <class Close>
 Result<std::unique_ptr<NudgedBell<Close>>> open_bell(Close close) {
   auto bell = std::make_unique<NudgedBell<Close>>(std::move(close));
-  if (bell->nudge().is_open()) return bell;
+  if (bell->nudge()->is_open()) return bell;
   return fail(Code::unavailable,
               fmt::format("Cannot open a bell to wait with: {}. Close some files, or ask without --wait.",
                           std::strerror(errno)));

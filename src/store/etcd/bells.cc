@@ -5,6 +5,7 @@
 #include "store/etcd/failure.h"
 #include "store/etcd/keys.h"
 #include "store/nudged_bell.h"
+#include "util/short_slice.h"
 
 namespace leasehold::etcd {
 namespace {
@@ -53,7 +54,7 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
     }
     running_ = true;
   }
-  listeners_[watch] = {.ticket = ticket, .nudge = &(*bell)->nudge()};
+  listeners_[watch] = {.ticket = ticket, .nudge = (*bell)->nudge()};
   ask_to_watch(watch, ticket);
   cancel_closed();
   const bool confirmed = changed_.wait_for(lock, cluster_.timeout(),
@@ -96,6 +97,7 @@ void Bells::open_stream(const Member& member, grpc::ClientContext& context) {
 }
 
 void Bells::serve() {
+  const ShortSlice wakes_others;
   for (bool is_first = true;; is_first = false) {
     if (!is_first) cluster_.pause(kPauseBetweenTries);
     {
@@ -125,18 +127,15 @@ void Bells::serve() {
 }
 
 void Bells::hear(const pb::WatchResponse& message) {
-  if (!wake(message)) return;
-  // It is to go first. What else the ring says is for later.
-  std::this_thread::yield();
-  const std::string& ring = message.events(message.events_size() - 1).kv().value();
-  const NextInLine next = next_in(ring);
-  if (next.owner.agent_id.empty()) return;
-  rings_.note_next(next);
-  heard_(ring);
+  // Not under the mutex: whom it wakes goes first, and needs that to close its bell.
+  if (const auto nudge = woken_by(message)) {
+    nudge->give();
+    std::this_thread::yield();
+  }
 }
 
-// Wakes the one who listens, if a message tells of a ring.
-bool Bells::wake(const pb::WatchResponse& message) {
+// Of the one who listens, if a message tells of a ring.
+std::shared_ptr<Nudge> Bells::woken_by(const pb::WatchResponse& message) {
   const std::lock_guard lock(mutex_);
   const auto found = listeners_.find(message.watch_id());
   if (found == listeners_.end()) {
@@ -146,7 +145,7 @@ bool Bells::wake(const pb::WatchResponse& message) {
       cluster_.forget_token();
       context_->TryCancel();
     }
-    return false;
+    return nullptr;
   }
   Listener& listener = found->second;
   if (message.canceled()) {
@@ -158,11 +157,10 @@ bool Bells::wake(const pb::WatchResponse& message) {
     listener.is_confirmed = true;
     changed_.notify_all();
   }
-  if (message.events_size() == 0) return false;
+  if (message.events_size() == 0) return nullptr;
   const pb::KeyValue& rung = message.events(message.events_size() - 1).kv();
   rings_.note(listener.ticket, rung.value(), rung.mod_revision());
-  listener.nudge->give();
-  return true;
+  return listener.nudge;
 }
 
 }  // namespace leasehold::etcd

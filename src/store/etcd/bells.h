@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,10 +25,7 @@ namespace leasehold::etcd {
 // Thread-safe. One stream and one thread serve all bells of a store, from the first listen() on.
 class Bells : public std::enable_shared_from_this<Bells> {
  public:
-  // `heard` is called with each ring that says who is next, after its waiter was woken, by the thread that
-  // hears the next one.
-  Bells(const Cluster& cluster, Rings& rings, std::function<void(const std::string& ring)> heard)
-      : cluster_(cluster), rings_(rings), heard_(std::move(heard)) {}
+  Bells(const Cluster& cluster, Rings& rings) : cluster_(cluster), rings_(rings) {}
   ~Bells() { stop(); }
   Bells(const Bells&) = delete;
   Bells& operator=(const Bells&) = delete;
@@ -45,7 +41,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
   using Stream = grpc::ClientReaderWriter<pb::WatchRequest, pb::WatchResponse>;
   struct Listener {
     GroupId ticket;
-    Nudge* nudge = nullptr;
+    std::shared_ptr<Nudge> nudge;
     bool is_confirmed = false;
   };
 
@@ -54,12 +50,11 @@ class Bells : public std::enable_shared_from_this<Bells> {
   void serve();
   void open_stream(const Member& member, grpc::ClientContext& context);
   void hear(const pb::WatchResponse& message);
-  bool wake(const pb::WatchResponse& message);
+  std::shared_ptr<Nudge> woken_by(const pb::WatchResponse& message);
   void ask_to_watch(std::int64_t watch, const GroupId& ticket);
 
   const Cluster& cluster_;
   Rings& rings_;
-  const std::function<void(const std::string&)> heard_;
   std::atomic<std::int64_t> last_watch_ = 0;
   std::thread thread_;
 

@@ -24,8 +24,7 @@ class EtcdStore final : public Store {
  public:
   EtcdStore(std::unique_ptr<Cluster> cluster, EtcdOptions options)
       : shared_(std::move(cluster), std::move(options)),
-        bells_(std::make_shared<Bells>(*shared_.cluster, shared_.rings,
-                                       [this](const std::string& ring) { foresight_.look_ahead(ring); })) {}
+        bells_(std::make_shared<Bells>(*shared_.cluster, shared_.rings)) {}
   EtcdStore(const EtcdStore&) = delete;
   EtcdStore& operator=(const EtcdStore&) = delete;
   // Bells that somebody still holds must not use the cluster any more.
@@ -127,6 +126,7 @@ Result<void> EtcdStore::repeat(const Footprint& footprint, bool writes, const Ca
       const bool is_checked = done && transaction.has_changes();
       if (!writes) {
         if (done) transaction.note_granted(shared_.hints, footprint.tickets);
+        if (done && leftover.ring) foresight_.look_ahead(*leftover.ring);
         return done;
       }
       if (!leftover.may_be_old || is_checked) {

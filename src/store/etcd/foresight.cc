@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::nanoseconds kAfterTheRing = 500us;
 
 // More than that at once would be read too late.
-constexpr std::size_t kRingsMax = 16;
+constexpr std::size_t kTurnsMax = 16;
 
 // Each may have all those in it who wait for a path.
 constexpr std::size_t kForeseenMax = 64;
@@ -57,10 +57,11 @@ bool Foresight::is_started() {
   return true;
 }
 
-void Foresight::look_ahead(const std::string& ring) {
+void Foresight::look_ahead(const Ring& ring) {
+  if (!ring.ticket || ring.ticket->status != Status::active || ring.next.owner.agent_id.empty()) return;
   const std::lock_guard lock(mutex_);
-  if (stopping_ || rings_.size() >= kRingsMax || !is_started()) return;
-  rings_.push_back(ring);
+  if (stopping_ || turns_.size() >= kTurnsMax || !is_started()) return;
+  turns_.push_back({ring.ticket->workspace, ring.next.path, ring.ticket->request->caller.holder.owner});
   set_timer(timer_, kAfterTheRing);
 }
 
@@ -77,25 +78,21 @@ void Foresight::serve() {
   for (;;) {
     std::uint64_t times = 0;
     std::ignore = ::read(timer_, &times, sizeof times);
-    std::vector<std::string> rings;
+    std::vector<Turn> turns;
     {
       const std::lock_guard lock(mutex_);
       if (stopping_) return;
-      rings = std::exchange(rings_, {});
+      turns = std::exchange(turns_, {});
     }
-    for (const std::string& ring : rings) read(ring_from(ring));
+    for (const Turn& turn : turns) read(turn);
   }
 }
 
-void Foresight::read(const Ring& ring) {
-  if (!ring.ticket || ring.ticket->status != Status::active) return;
-  const Owner& owner = ring.ticket->request->caller.holder.owner;
-  auto foreseen = std::make_unique<Foreseen>(shared_, ring.ticket->workspace);
+void Foresight::read(const Turn& turn) {
+  auto foreseen = std::make_unique<Foreseen>(shared_, turn.workspace);
   try {
-    foreseen->transaction.begin({.workspace = ring.ticket->workspace,
-                                 .scopes = {{ring.next.path}},
-                                 .owners = {owner},
-                                 .gives_back = true});
+    foreseen->transaction.begin(
+        {.workspace = turn.workspace, .scopes = {{turn.path}}, .owners = {turn.owner}, .gives_back = true});
   } catch (const Conflict&) {
     return;
   } catch (const Failure&) {
@@ -103,7 +100,7 @@ void Foresight::read(const Ring& ring) {
   }
   const std::lock_guard lock(mutex_);
   if (foreseen_.size() >= kForeseenMax) foreseen_.clear();
-  foreseen_[foreseen->keys.of(owner)] = std::move(foreseen);
+  foreseen_[foreseen->keys.of(turn.owner)] = std::move(foreseen);
 }
 
 }  // namespace leasehold::etcd

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "store/etcd/transaction.h"
+#include "store/json/rings.h"
 
 namespace leasehold::etcd {
 
@@ -31,8 +32,8 @@ class Foresight {
   Foresight(const Foresight&) = delete;
   Foresight& operator=(const Foresight&) = delete;
 
-  // Somebody of this process was granted what others wait for: the ring's text.
-  void look_ahead(const std::string& ring);
+  // Somebody of this process was granted what others wait for.
+  void look_ahead(const Ring& ring);
 
   // What was read for this owner, once; nothing: nothing was. Whatever an owner does makes it old.
   std::unique_ptr<Foreseen> take(const std::string& owner_area);
@@ -40,9 +41,16 @@ class Foresight {
   void stop();
 
  private:
+  // A turn that somebody has, and for which he will need what is read.
+  struct Turn {
+    std::string workspace;
+    std::string path;
+    Owner owner;
+  };
+
   bool is_started();
   void serve();
-  void read(const Ring& ring);
+  void read(const Turn& turn);
 
   Shared& shared_;
   std::thread thread_;
@@ -50,7 +58,7 @@ class Foresight {
 
   std::mutex mutex_;  // Guards what follows.
   bool stopping_ = false;
-  std::vector<std::string> rings_;
+  std::vector<Turn> turns_;
   std::unordered_map<std::string, std::unique_ptr<Foreseen>> foreseen_;  // By the area of the owner.
 };
 

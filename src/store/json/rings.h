@@ -16,10 +16,9 @@
 
 namespace leasehold {
 
-// What a bell is rung with: parts, each with its kind in front and a NUL behind.
+// What a bell is rung with. Of any other text, nothing is told.
 std::string to_text(const Ring& ring);
 Ring ring_from(std::string_view text);
-NextInLine next_in(std::string_view text);
 
 // Rings that were heard and that nobody has asked for. Thread-safe.
 class Rings {
@@ -29,8 +28,7 @@ class Rings {
   std::optional<Ring> take(const GroupId& ticket);
   void forget(const GroupId& ticket);
 
-  void note_next(const NextInLine& next);
-  // Told once: by then it gets its turn.
+  // As the rings that were taken say. Told once: by then it gets its turn.
   NextInLine take_next(const std::string& workspace, const std::string& path);
 
  private:

@@ -28,6 +28,34 @@ TEST(Ring, WhatIsNotOurTextTellsNothing) {
     EXPECT_FALSE(ring_from(text).ticket) << text;
 }
 
+// Whoever sent it may be another version, or no lease at all.
+TEST(Ring, WhatIsCutShortOrLongerTellsNothing) {
+  const std::string text = to_text({.ticket = filled_ticket(), .leases = {filled_lease(), extreme_lease()}});
+
+  for (std::size_t size = 0; size < text.size(); ++size)
+    EXPECT_FALSE(ring_from(text.substr(0, size)).ticket) << size;
+  EXPECT_FALSE(ring_from(text + '!').ticket);
+}
+
+TEST(Ring, OfAnotherLayoutTellsNothing) {
+  std::string text = to_text({.ticket = filled_ticket(), .leases = {filled_lease()}});
+  ASSERT_TRUE(ring_from(text).ticket);
+  ++text.front();
+  EXPECT_FALSE(ring_from(text).ticket);
+}
+
+TEST(Ring, OfAnythingElseIsReadWithoutHarm) {
+  const std::string text = to_text({.ticket = filled_ticket(), .leases = {filled_lease()}});
+  for (std::size_t place = 1; place < text.size(); ++place) {
+    for (const char other : {'\0', '\x7f', '\xff'}) {
+      std::string changed = text;
+      changed[place] = other;
+      const Ring read = ring_from(changed);
+      EXPECT_TRUE(!read.ticket || !word(read.ticket->status).empty()) << place;
+    }
+  }
+}
+
 TEST(Ring, OfAGrantWithMuchTextSaysOnlyWhoIsNext) {
   Ring ring = {.ticket = filled_ticket(), .leases = std::vector<Lease>(1'000, filled_lease())};
   ring.next = {.workspace = "w", .path = "/a", .owner = bob(), .leases = {}};
@@ -36,7 +64,7 @@ TEST(Ring, OfAGrantWithMuchTextSaysOnlyWhoIsNext) {
 
   EXPECT_LT(text.size(), 100U);
   EXPECT_FALSE(ring_from(text).ticket);
-  EXPECT_EQ(next_in(text).owner, bob());
+  EXPECT_EQ(ring_from(text).next.owner, bob());
 }
 
 // What somebody got since may be what this one got before.
@@ -54,8 +82,12 @@ TEST(Rings, AnEarlierOneIsNotToldAfterALaterOne) {
 // One store serves several workspaces, and each may have a file of that name.
 TEST(Rings, WhoIsNextIsToldInItsWorkspaceOnly) {
   Rings rings;
-  for (const char* workspace : {"one", "two"})
-    rings.note_next({.workspace = workspace, .path = "/a", .owner = {workspace, "s"}, .leases = {}});
+  for (const char* workspace : {"one", "two"}) {
+    Ring ring;
+    ring.next = {.workspace = workspace, .path = "/a", .owner = {workspace, "s"}, .leases = {}};
+    rings.note({workspace}, to_text(ring));
+    rings.take({workspace});
+  }
 
   EXPECT_EQ(rings.take_next("one", "/a").owner.agent_id, "one");
   EXPECT_EQ(rings.take_next("two", "/a").owner.agent_id, "two");

@@ -8,6 +8,7 @@
 
 #include "store/nudged_bell.h"
 #include "store/redis/keys.h"
+#include "util/short_slice.h"
 
 namespace leasehold::redis {
 namespace {
@@ -60,7 +61,7 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
   if (!bell) return bell;
   std::unique_lock lock(mutex_);
   if (auto started = start(); !started) return fail(started.error());
-  listeners_[channel].insert(&(*bell)->nudge());
+  listeners_[channel].insert((*bell)->nudge());
   to_close_.erase(channel);
   refusal_.reset();
   if (!heard_.contains(channel)) {
@@ -76,11 +77,11 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
                           pool_.address().shown()));
 }
 
-void Bells::close(const std::string& channel, Nudge& nudge) {
+void Bells::close(const std::string& channel, const Nudge& nudge) {
   const std::lock_guard lock(mutex_);
   const auto found = listeners_.find(channel);
   if (found == listeners_.end()) return;
-  found->second.erase(&nudge);
+  std::erase_if(found->second, [&](const auto& other) { return other.get() == &nudge; });
   if (!found->second.empty()) return;
   listeners_.erase(found);
   if (!stopping_) rings_.forget(ticket_of_bell(channel));
@@ -90,6 +91,7 @@ void Bells::close(const std::string& channel, Nudge& nudge) {
 }
 
 void Bells::serve() {
+  const ShortSlice wakes_others;
   for (;;) {
     {
       const std::lock_guard lock(mutex_);
@@ -140,24 +142,21 @@ void Bells::exchange_once() {
   wakeup_->take();
 }
 
-// Whoever is rung for goes first. What else the rings say is for later.
 void Bells::hear() {
-  std::vector<Reply> rings;
-  while (auto message = connection_->take()) {
-    if (take_in(message->view())) rings.push_back(std::move(*message));
-  }
-  if (rings.empty()) return;
+  std::vector<std::shared_ptr<Nudge>> rung;
+  while (auto message = connection_->take()) take_in(message->view(), rung);
+  if (rung.empty()) return;
+  // Not under the mutex: whom it wakes goes first, and needs that to close its bell.
+  for (const auto& nudge : rung) nudge->give();
   std::this_thread::yield();
-  for (const Reply& ring : rings) rings_.note_next(next_in(ring.view()[2].text()));
 }
 
-// True: it told of a ring, and whoever listens is awake.
-bool Bells::take_in(ReplyView message) {
+void Bells::take_in(ReplyView message, std::vector<std::shared_ptr<Nudge>>& rung) {
   const std::lock_guard lock(mutex_);
   if (message.is_error()) {
     refusal_ = error_of(message.text(), pool_.address(), "Waiting");
     confirmed_.notify_all();
-    return false;
+    return;
   }
   const std::string_view kind = message[0].text();
   const std::string channel(message[1].text());
@@ -167,17 +166,15 @@ bool Bells::take_in(ReplyView message) {
   } else if (kind == "unsubscribe") {
     // It may have been confirmed when nobody wanted it any more, and been taken for heard by the next one.
     heard_.erase(channel);
-    if (!listeners_.contains(channel)) return false;
+    if (!listeners_.contains(channel)) return;
     to_open_.insert(channel);
     nudge_thread();
   } else if (kind == "message") {
     const auto found = listeners_.find(channel);
-    if (found == listeners_.end()) return false;
+    if (found == listeners_.end()) return;
     rings_.note(ticket_of_bell(channel), std::string(message[2].text()));
-    for (Nudge* nudge : found->second) nudge->give();
-    return true;
+    rung.insert(rung.end(), found->second.begin(), found->second.end());
   }
-  return false;
 }
 
 }  // namespace leasehold::redis

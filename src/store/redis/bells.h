@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "store/json/rings.h"
 #include "store/redis/pool.h"
@@ -37,13 +38,13 @@ class Bells : public std::enable_shared_from_this<Bells> {
   void stop();
 
  private:
-  void close(const std::string& channel, Nudge& nudge);
+  void close(const std::string& channel, const Nudge& nudge);
   Result<void> start();
   void serve();
   bool connect_again();
   void exchange_once();
   void hear();
-  bool take_in(ReplyView message);
+  void take_in(ReplyView message, std::vector<std::shared_ptr<Nudge>>& rung);
   void nudge_thread();
 
   Pool& pool_;
@@ -57,9 +58,9 @@ class Bells : public std::enable_shared_from_this<Bells> {
   std::condition_variable confirmed_;
   bool running_ = false;
   bool stopping_ = false;
-  std::map<std::string, std::set<Nudge*>> listeners_;  // Whom to wake, by channel.
-  std::set<std::string> heard_;                        // Channels that the server confirmed.
-  std::optional<Error> refusal_;                       // What the server last said against it.
+  std::map<std::string, std::set<std::shared_ptr<Nudge>>> listeners_;  // Whom to wake, by channel.
+  std::set<std::string> heard_;                                        // Channels that the server confirmed.
+  std::optional<Error> refusal_;  // What the server last said against it.
   std::set<std::string> to_open_;
   std::set<std::string> to_close_;
 };
