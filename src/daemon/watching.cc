@@ -1,4 +1,6 @@
 // Clients of this machine that die, noticed by the kernel's word and not by the end of their leases' time.
+#include <fcntl.h>
+
 #include <tuple>
 
 #include "daemon/server_state.h"
@@ -50,11 +52,13 @@ void watch_process(ServerState& server, const Holder& holder, const std::shared_
     return;
   }
   if (server.is_stopping || server.watched.size() >= kWatchedMost) return;
-  const int fd = server.services.liveness().watch(process);
-  if (fd < 0) return;
+  const auto end = server.services.liveness().watch(process);
+  if (!end) return;
+  const int own = ::fcntl(end->number(), F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return;
   ServerState::Watched& watched =
       server.watched
-          .emplace(process, ServerState::Watched{asio::posix::stream_descriptor(server.io, fd),
+          .emplace(process, ServerState::Watched{asio::posix::stream_descriptor(server.io, own),
                                                  {{manager, {holder.owner}}}})
           .first->second;
   watched.death.async_wait(asio::posix::stream_descriptor::wait_read,

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <memory>
+
 #include "leasehold/lease.h"
+#include "util/descriptor.h"
 
 namespace leasehold {
 
@@ -12,9 +15,9 @@ class LivenessProbe {
 
   virtual Verdict look_at(const Process& process) = 0;
 
-  // A descriptor that becomes readable once the process has ended, for poll(2); it cannot be read. The
-  // caller closes it. -1: it cannot be watched from here, or has ended already; look_at() says which.
-  virtual int watch(const Process& /*process*/) { return -1; }
+  // A descriptor that becomes readable once the process has ended, for poll(2); it cannot be read. Others may
+  // have the same one. Null: it cannot be watched from here, or has ended already; look_at() says which.
+  virtual std::shared_ptr<const Descriptor> watch(const Process& /*process*/) { return nullptr; }
 };
 
 }  // namespace leasehold

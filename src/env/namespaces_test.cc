@@ -88,7 +88,7 @@ TEST(Namespaces, AReusedPidIsAnotherProcess) {
       end(kPid);
     }
     lines += "\n" + told(liveness.look_at(first));
-    lines += fmt::format("\nwatch {}", liveness.watch(first));
+    lines += fmt::format("\nwatch {}", liveness.watch(first) != nullptr);
     lines += "\n" + told(liveness.look_at(process_with_pid(machine, kPid).value()));
     return lines;
   });
@@ -98,7 +98,7 @@ TEST(Namespaces, AReusedPidIsAnotherProcess) {
             "alive: pid 77 (env_tests) is running\n"
             "dead: pid 77 is gone\n"
             "dead: pid 77 now belongs to another process\n"
-            "watch -1\n"
+            "watch false\n"
             "alive: pid 77 (env_tests) is running");
 }
 
@@ -109,18 +109,18 @@ TEST(Namespaces, AHolderInAnotherPidNamespaceIsUnknown) {
   const std::string answer = inside(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS, [&] {
     if (!mount_own_proc()) return refusal("/proc");
     ProcLiveness liveness(read_machine());
-    return fmt::format("{} {}\n{}", read_machine().pid_namespace, liveness.watch(outside),
+    return fmt::format("{} {}\n{}", read_machine().pid_namespace, liveness.watch(outside) != nullptr,
                        told(liveness.look_at(outside)));
   });
   SKIP_IF_REFUSED(answer);
 
   machine_inside.pid_namespace = std::stoull(answer);
   EXPECT_NE(machine_inside.pid_namespace, machine.pid_namespace);
-  EXPECT_EQ(answer, fmt::format("{} -1\nunknown: pid {} is in another pid namespace",
+  EXPECT_EQ(answer, fmt::format("{} false\nunknown: pid {} is in another pid namespace",
                                 machine_inside.pid_namespace, ::getpid()));
   const Process within = {machine.machine_id, machine.boot_id, machine_inside.pid_namespace, 1, 1};
   EXPECT_EQ(told(ProcLiveness(machine).look_at(within)), "unknown: pid 1 is in another pid namespace");
-  EXPECT_EQ(ProcLiveness(machine).watch(within), -1);
+  EXPECT_EQ(ProcLiveness(machine).watch(within), nullptr);
 }
 
 // As after `unshare --pid --fork`: /proc still shows the namespace outside, where our pids are others.
@@ -131,7 +131,7 @@ TEST(Namespaces, AProcOfAnotherPidNamespaceIsNoProof) {
     // The holder as those would record it who have the right /proc.
     const Process process = {machine.machine_id, machine.boot_id, machine.pid_namespace, holder.pid(), 1};
     return fmt::format("{}\nwatch {}\ndescribed {}\ncaller {}", told(ProcLiveness(machine).look_at(process)),
-                       ProcLiveness(machine).watch(process),
+                       ProcLiveness(machine).watch(process) != nullptr,
                        process_with_pid(machine, holder.pid()).has_value(),
                        caller_process(machine, [](const char*) { return "1"; }).has_value());
   });
@@ -139,7 +139,7 @@ TEST(Namespaces, AProcOfAnotherPidNamespaceIsNoProof) {
 
   EXPECT_EQ(answer,
             "unknown: pid 2 cannot be seen: no /proc of this pid namespace\n"
-            "watch -1\n"
+            "watch false\n"
             "described false\n"
             "caller false");
 }
@@ -153,11 +153,11 @@ TEST(Namespaces, WithoutAProcNobodyIsDead) {
   const std::string answer = inside(CLONE_NEWUSER | CLONE_NEWNS, [&] {
     if (::mount("none", "/proc", "tmpfs", 0, nullptr) != 0) return refusal("to hide /proc");
     return fmt::format("{}\nwatch {}", told(ProcLiveness(machine).look_at(process)),
-                       ProcLiveness(machine).watch(process));
+                       ProcLiveness(machine).watch(process) != nullptr);
   });
   SKIP_IF_REFUSED(answer);
 
-  EXPECT_EQ(answer, fmt::format("unknown: pid {} cannot be seen: no /proc of this pid namespace\nwatch -1",
+  EXPECT_EQ(answer, fmt::format("unknown: pid {} cannot be seen: no /proc of this pid namespace\nwatch false",
                                 process.pid));
 }
 
@@ -174,7 +174,7 @@ TEST(Namespaces, AHiddenProcessIsUnknownAndAnEndedOneDead) {
       if (::setgid(65534) != 0 || ::setuid(65534) != 0) return refusal("to become somebody else");
       ProcLiveness liveness(machine);
       return fmt::format("{}\n{}\nwatch {}", told(liveness.look_at(process)), told(liveness.look_at(gone)),
-                         liveness.watch(process));
+                         liveness.watch(process) != nullptr);
     });
     return stranger.answer();
   });
@@ -183,7 +183,7 @@ TEST(Namespaces, AHiddenProcessIsUnknownAndAnEndedOneDead) {
   EXPECT_EQ(answer,
             "unknown: pid 2 is hidden from this user\n"
             "dead: pid 4000 is gone\n"
-            "watch -1");
+            "watch false");
 }
 
 // Start times in /proc are shifted for those who live in a time namespace.

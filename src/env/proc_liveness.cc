@@ -46,29 +46,33 @@ Verdict ProcLiveness::look_at(const Process& process) {
   if (auto verdict = judge_place(process)) return *std::move(verdict);
   if (process.pid == ::getpid()) return look_in_proc(process);
   const std::lock_guard lock(seen_mutex_);
-  Seen& seen = seen_[static_cast<std::size_t>(process.pid) % kSeenMost];
-  if (seen.process != process) {
-    seen = {.process = process};
-    return look_in_proc(process);
-  }
+  Seen& seen = seen_at(process);
+  if (seen.process == process) return look_at_watched(seen);
+  seen = {.process = process};
+  return look_in_proc(process);
+}
+
+Verdict ProcLiveness::look_at_watched(Seen& seen) {
   const auto now = std::chrono::steady_clock::now();
-  if (seen.end.is_open() && now < seen.until && !has_ended(seen.end)) return seen.verdict;
+  if (seen.end && now < seen.until && !has_ended(*seen.end)) return seen.verdict;
   // Opened by pid, and before the look: who is seen alive then is the one we opened.
-  seen.end = Descriptor(open_pid(process.pid));
-  seen.verdict = look_in_proc(process);
+  if (!seen.end) {
+    Descriptor opened(open_pid(seen.process.pid));
+    if (opened.is_open()) seen.end = std::make_shared<const Descriptor>(std::move(opened));
+  }
+  seen.verdict = look_in_proc(seen.process);
   seen.until = now + kSeenLife;
-  if (seen.verdict.liveness != Liveness::alive) seen.end = Descriptor();
+  if (seen.verdict.liveness != Liveness::alive) seen.end.reset();
   return seen.verdict;
 }
 
-int ProcLiveness::watch(const Process& process) {
-  if (judge_place(process)) return -1;
-  const int descriptor = open_pid(process.pid);
-  if (descriptor < 0) return -1;
-  // It was opened by pid. The process was there before that and still is, so it is the one we opened.
-  if (look_at(process).liveness == Liveness::alive) return descriptor;
-  ::close(descriptor);
-  return -1;
+std::shared_ptr<const Descriptor> ProcLiveness::watch(const Process& process) {
+  if (judge_place(process)) return nullptr;
+  const std::lock_guard lock(seen_mutex_);
+  Seen& seen = seen_at(process);
+  if (seen.process != process) seen = {.process = process};
+  look_at_watched(seen);
+  return seen.end;
 }
 
 std::optional<Verdict> ProcLiveness::judge_place(const Process& process) const {

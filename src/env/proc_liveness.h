@@ -19,22 +19,26 @@ class ProcLiveness final : public LivenessProbe {
       : machine_(std::move(machine)), proc_(std::move(proc)) {}
 
   Verdict look_at(const Process& process) override;
-  int watch(const Process& process) override;
+  std::shared_ptr<const Descriptor> watch(const Process& process) override;
 
  private:
   // Who is looked at again and again is watched: asking the descriptor costs a fraction of a look into /proc.
   struct Seen {
     Process process = {};
     Verdict verdict = {};
-    Descriptor end = Descriptor();  // Readable when it has ended. Closed: always look.
+    std::shared_ptr<const Descriptor> end = nullptr;  // Readable when it has ended. Null: always look.
     std::chrono::steady_clock::time_point until = {};
   };
   static constexpr std::size_t kSeenMost = 64;
   // The descriptor does not tell that it was stopped.
   static constexpr std::chrono::seconds kSeenLife{1};
 
+  Seen& seen_at(const Process& process) { return seen_[static_cast<std::size_t>(process.pid) % kSeenMost]; }
+
   // What follows from where the process runs. Nothing: here, so its pid means something.
   std::optional<Verdict> judge_place(const Process& process) const;
+  // Under the mutex, at a process that is here and not this one.
+  Verdict look_at_watched(Seen& seen);
   Verdict look_in_proc(const Process& process);
   Verdict judge(const Process& process, const ProcessStat& found) const;
 

@@ -333,14 +333,13 @@ TEST_F(ProcLivenessReal, WhoIsLookedAtOftenIsSeenToBeStopped) {
 TEST_F(ProcLivenessReal, AWatchIsReadableOnceTheProcessIsKilledAndNotBefore) {
   const Child child(Child::rest);
 
-  const int watch = liveness_.watch(describe(child));
+  const auto watch = liveness_.watch(describe(child));
 
-  ASSERT_GE(watch, 0);
-  EXPECT_TRUE(::fcntl(watch, F_GETFD) & FD_CLOEXEC);
-  EXPECT_FALSE(is_readable(watch, 0));
+  ASSERT_TRUE(watch);
+  EXPECT_TRUE(::fcntl(watch->number(), F_GETFD) & FD_CLOEXEC);
+  EXPECT_FALSE(is_readable(watch->number(), 0));
   child.kill();
-  EXPECT_TRUE(is_readable(watch, kPatience));
-  ::close(watch);
+  EXPECT_TRUE(is_readable(watch->number(), kPatience));
 }
 
 TEST_F(ProcLivenessReal, AWatchSeesAProcessEndByItself) {
@@ -351,15 +350,32 @@ TEST_F(ProcLivenessReal, AWatchSeesAProcessEndByItself) {
     ::close(gate[1]);
     return ::read(gate[0], &ignored, 1) == 0 ? "" : "not closed";
   });
-  const int watch = liveness_.watch(describe(child));
-  ASSERT_GE(watch, 0);
-  EXPECT_FALSE(is_readable(watch, 0));
+  const auto watch = liveness_.watch(describe(child));
+  ASSERT_TRUE(watch);
+  EXPECT_FALSE(is_readable(watch->number(), 0));
 
   ::close(gate[1]);
 
-  EXPECT_TRUE(is_readable(watch, kPatience));
-  ::close(watch);
+  EXPECT_TRUE(is_readable(watch->number(), kPatience));
   ::close(gate[0]);
+}
+
+TEST_F(ProcLivenessReal, AllWhoWatchOneProcessShareADescriptor) {
+  const Child child(Child::rest);
+  const Process process = describe(child);
+  const auto watch = liveness_.watch(process);
+  ASSERT_TRUE(watch);
+  const int next = next_descriptor();
+
+  EXPECT_EQ(liveness_.watch(process), watch);
+  EXPECT_EQ(look_at(process).liveness, Liveness::alive);
+  EXPECT_EQ(next_descriptor(), next);
+
+  // Another one that takes its place in the table does not take the descriptor from those who have it.
+  Process other = process;
+  other.start_time += 1;
+  EXPECT_EQ(liveness_.watch(other), nullptr);
+  EXPECT_FALSE(is_readable(watch->number(), 0));
 }
 
 TEST_F(ProcLivenessReal, WhatIsNotAliveHereIsNotWatched) {
@@ -367,7 +383,7 @@ TEST_F(ProcLivenessReal, WhatIsNotAliveHereIsNotWatched) {
   const Process process = describe(child);
   const int next = next_descriptor();
   const auto expect_unwatched = [&](Process other) {
-    EXPECT_EQ(liveness_.watch(other), -1);
+    EXPECT_EQ(liveness_.watch(other), nullptr);
     EXPECT_EQ(next_descriptor(), next) << "a descriptor was left open";
   };
 

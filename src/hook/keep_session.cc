@@ -199,14 +199,14 @@ Result<void> keep_session(const std::vector<std::string>& operands, const OpenOp
   const Machine machine = read_machine();
   const auto process = process_with_pid(machine, *pid);
   if (!process || process->start_time != *start_time) return {};  // It has ended.
-  const Descriptor agent(ProcLiveness(machine).watch(*process));
-  if (!agent.is_open()) return {};
+  const auto agent = ProcLiveness(machine).watch(*process);
+  if (!agent) return {};
   OpenOptions at_place = options;
   at_place.place = operands[0];
   at_place.create = false;
   const auto opened = open_workspace(at_place);
   if (!opened) return fail(opened.error());
-  SessionKeeper(**opened, operands[1]).run(agent);
+  SessionKeeper(**opened, operands[1]).run(*agent);
   return {};
 }
 

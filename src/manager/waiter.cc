@@ -69,15 +69,14 @@ bool may_help_to_try_again(const AcquireRequest& request, const Result<AcquireAn
   return code == Code::unavailable || code == Code::transaction_conflict;
 }
 
-std::vector<Descriptor> watch(LivenessProbe& liveness, const std::vector<Blocked>& blocked) {
+std::vector<std::shared_ptr<const Descriptor>> watch(LivenessProbe& liveness, const std::vector<Blocked>& blocked) {
   std::set<Process> processes;
   for (const Blocked& one : blocked) {
     if (one.holder.process && processes.size() < kWatchedMax) processes.insert(*one.holder.process);
   }
-  std::vector<Descriptor> watched;
+  std::vector<std::shared_ptr<const Descriptor>> watched;
   for (const Process& process : processes) {
-    Descriptor ended(liveness.watch(process));
-    if (ended.is_open()) watched.push_back(std::move(ended));
+    if (auto ended = liveness.watch(process)) watched.push_back(std::move(ended));
   }
   return watched;
 }
@@ -273,7 +272,7 @@ void Waiter::undo() {
 
 Waiter::Pause Waiter::pause() const {
   Pause pause = {.fds = {}, .at_most = pause_};
-  for (const Descriptor& process : watched_) pause.fds.push_back(process.number());
+  for (const auto& process : watched_) pause.fds.push_back(process->number());
   if (hears_bell_ && bell_) pause.fds.push_back(bell_->fd());
   return pause;
 }

@@ -95,7 +95,8 @@ class Waiter {
   bool hears_bell_ = false;
   int unseen_ = 0;  // Times it only showed that it is there, since it looked.
   Duration pause_{};
-  std::vector<Descriptor> watched_;  // The processes of those in the way; each tells when it has ended.
+  // The processes of those in the way; each tells when it has ended.
+  std::vector<std::shared_ptr<const Descriptor>> watched_;
   Queued last_;
   std::vector<Notice> told_;  // By any of the answers on the way.
   std::chrono::steady_clock::time_point began_;
