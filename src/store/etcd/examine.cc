@@ -66,7 +66,7 @@ class Examination {
       const LeaseId id{std::string(name.substr(3))};
       if (!held_.contains({kv.value().substr(1), id})) note(kv, "it leads nowhere");
     }
-    if (is_named(kv, "of/", 'a')) {
+    if (is_named(kv, "of/", 'a') && !kv.value().empty()) {
       const auto [id, path] = Keys::owned_lease(name.substr(name.find('\0') + 1), kv.value());
       if (!held_.contains({path, id})) note(kv, "it leads nowhere");
     }

@@ -103,10 +103,16 @@ void EtcdTransaction::learn_owner(const std::string& owner_area, const pb::Range
     found_owners_.push_back(owner_area);
     return;
   }
+  retired_[owner_area] = 0;
   auto& owned = owned_[owner_area];
   for (const pb::KeyValue& kv : found.kvs()) {
-    if (const std::string_view name = name_in_area(kv.key()); name.starts_with('a'))
+    const std::string_view name = name_in_area(kv.key());
+    if (!name.starts_with('a')) continue;
+    if (kv.value().empty()) {
+      ++retired_[owner_area];
+    } else {
       owned.push_back(Keys::owned_lease(name, kv.value()));
+    }
   }
   held_[owner_area] = owned.size();
   learn_of(found, loaded_.contains(leases_wanted(owner_area)));
@@ -116,7 +122,7 @@ void EtcdTransaction::learn_owner(const std::string& owner_area, const pb::Range
 void EtcdTransaction::learn_of(const pb::RangeResponse& found, bool with_leases) {
   for (const pb::KeyValue& kv : found.kvs()) {
     const std::string_view name = name_in_area(kv.key());
-    if (name.empty()) continue;
+    if (name.empty() || (name.starts_with('a') && kv.value().empty())) continue;  // The guard, or what is over.
     const bool is_changed = changed_values_.contains(kv.key());
     const std::string rest(name.substr(1));
     if (name.starts_with('a')) {

@@ -46,6 +46,34 @@ TEST_F(EtcdRepair, FindsNothingWhereOnlyLeaseholdWrote) {
   expect_defects(false, 0);
 }
 
+// What is over leaves an empty key for a while, so that nothing has to be deleted; but not any number of them.
+TEST_F(EtcdRepair, WhatAnOwnerGaveBackCountsForNothing) {
+  client.must_acquire(ann(), "/kept");
+  for (int i = 0; i < 40; ++i) {
+    const std::string path = fmt::format("/file_{}", i);
+    client.must_acquire(ann(), path);
+    ASSERT_TRUE(client.release(ann(), path));
+  }
+
+  EtcdClient other(url);
+  const auto looked = other.store->view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
+    EXPECT_EQ(view.lease_count(ann()), 1U);
+    EXPECT_EQ(view.leases({.agent_id = ann().agent_id}).size(), 1U);
+    return {};
+  });
+  EXPECT_TRUE(looked);
+  expect_defects(false, 0);
+  const std::string keys =
+      shared_etcd().etcdctl(fmt::format("get --prefix --keys-only {}/w/{}/of/", prefix, kWorkspace));
+  const auto of_files = [&](const std::string& text) {
+    std::size_t count = 0;
+    for (auto at = keys.find(text); at != std::string::npos; at = keys.find(text, at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(of_files("/kept"), 1U);
+  EXPECT_EQ(of_files("/file_"), 16U);
+}
+
 TEST_F(EtcdRepair, RemovesWhatIsNoRecordAndWhatLeadsNowhere) {
   const Lease held = client.must_acquire(ann(), "/a");
   put("id/no-such-lease", "@/gone");

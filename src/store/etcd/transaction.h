@@ -222,6 +222,7 @@ class EtcdTransaction final
   std::unordered_map<std::string, std::set<std::string>> names_at_;  // Of leases, by path.
   std::unordered_map<std::string, std::int64_t> waits_at_;  // Keys of tickets at paths: their revisions.
   std::unordered_map<std::string, std::vector<std::pair<LeaseId, std::string>>> owned_;  // Which, with paths.
+  std::unordered_map<std::string, std::size_t> retired_;  // How many keys of what is over, of who was read whole.
   std::vector<std::string> found_owners_;  // To load next: areas that are too large to be read at once.
   std::vector<std::string> found_paths_;   // To load next.
   std::vector<GroupId> found_tickets_;     // The same.

@@ -14,6 +14,9 @@ using namespace std::chrono_literals;
 constexpr std::chrono::seconds kLeastSlack = 1s;
 constexpr std::chrono::seconds kMostSlack = 5s;
 
+// Of one owner, at a time.
+constexpr std::size_t kRetiredMost = 16;
+
 }  // namespace
 
 bool EtcdTransaction::ends_by_etcd(const Lease& lease) const {
@@ -88,8 +91,15 @@ void EtcdTransaction::write_lease(Changes& changes, const LeaseId& id) {
 
   const bool same_owner = was && is && before->holder.owner == after->holder.owner;
   if (was && !same_owner) {
-    changes.erase(keys_.lease_of(before->holder.owner, id, before->path, known.name).first);
-    changes.guard(keys_.of(before->holder.owner));
+    const std::string owned = keys_.lease_of(before->holder.owner, id, before->path, known.name).first;
+    // One write instead of two; but what is over is read by all who read the owner, until it goes.
+    const auto retired = retired_.find(keys_.of(before->holder.owner));
+    if (retired != retired_.end() && retired->second++ < kRetiredMost) {
+      changes.retire(owned);
+    } else {
+      changes.erase(owned);
+      changes.guard(keys_.of(before->holder.owner));
+    }
   }
   if (is && (!same_owner || !same_place)) {
     auto [owned, value] = keys_.lease_of(after->holder.owner, id, after->path, name);
