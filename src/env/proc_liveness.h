@@ -37,7 +37,7 @@ class ProcLiveness final : public LivenessProbe {
 
   // What follows from where the process runs. Nothing: here, so its pid means something.
   std::optional<Verdict> judge_place(const Process& process) const;
-  // Under the mutex, at a process that is here and not this one.
+  // Under the mutex, at a process that is here.
   Verdict look_at_watched(Seen& seen);
   Verdict look_in_proc(const Process& process);
   Verdict judge(const Process& process, const ProcessStat& found) const;

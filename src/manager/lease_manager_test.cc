@@ -12,6 +12,7 @@
 
 #include "support/faulty_store.h"
 #include "support/small_world.h"
+#include "support/take_rings.h"
 
 namespace leasehold {
 namespace {
@@ -446,9 +447,7 @@ TEST(BodyThatRunsAgain, HasNoDoubleEffect) {
   force.which.paths = {"/a"};
   EXPECT_EQ(manager.force_release(force)->outcomes.size(), 1U);
 
-  eventfd_t rings = 0;
-  EXPECT_EQ(eventfd_read((*bell)->fd(), &rings), 0);
-  EXPECT_EQ(rings, 1U);
+  EXPECT_EQ(take_rings(**bell), 1U);
   EXPECT_NE(as<Granted>(manager.poll(caller(bob()), as<Queued>(queued)->ticket)), nullptr);
   const auto released = manager.release({.caller = caller(ann()), .which = {.all = true}});
   EXPECT_FALSE(released->outcomes.front().already);

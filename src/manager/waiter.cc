@@ -69,7 +69,8 @@ bool may_help_to_try_again(const AcquireRequest& request, const Result<AcquireAn
   return code == Code::unavailable || code == Code::transaction_conflict;
 }
 
-std::vector<std::shared_ptr<const Descriptor>> watch(LivenessProbe& liveness, const std::vector<Blocked>& blocked) {
+std::vector<std::shared_ptr<const Descriptor>> watch(LivenessProbe& liveness,
+                                                     const std::vector<Blocked>& blocked) {
   std::set<Process> processes;
   for (const Blocked& one : blocked) {
     if (one.holder.process && processes.size() < kWatchedMax) processes.insert(*one.holder.process);

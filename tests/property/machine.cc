@@ -1,11 +1,11 @@
 #include "property/machine.h"
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
 
 #include "store/memory/memory_store.h"
+#include "support/take_rings.h"
 
 namespace leasehold::property {
 namespace {
@@ -289,11 +289,7 @@ void Machine::collect(const std::vector<int>& tickets, const Model& model) {
 
 std::vector<int> Machine::take_woken() {
   std::vector<int> woken;
-  for (auto& [ticket, bell] : bells_) {
-    eventfd_t rings = 0;
-    if (eventfd_read(bell->fd(), &rings) != 0) continue;
-    woken.insert(woken.end(), rings, ticket);
-  }
+  for (auto& [ticket, bell] : bells_) woken.insert(woken.end(), take_rings(*bell), ticket);
   return woken;
 }
 

@@ -203,11 +203,12 @@ void EtcdTransaction::remember(const pb::TxnRequest& commit, std::chrono::nanose
     if (range.first == stamp_key(shared_.prefix()) || range.first == base_key(shared_.prefix())) {
       // No decision rests on these, and no commit says that they are as they were: they grow old.
       shared_.memory.keep({std::move(range), std::move(found), 0, INT64_MAX, began_});
-    } else if (basis_.has(range) && !is_waited_in) {
+    } else if (basis_.has(range) && !is_waited_in && !is_full_of_retired(range.first)) {
       shared_.memory.keep(
           {std::move(range), std::move(found), is_changed ? committed_ : revision_, committed_, sent});
     } else {
-      shared_.memory.forget(range);  // Where somebody waits others are about to change things.
+      // Where somebody waits others are about to change things; and what etcd has dropped only a read tells.
+      shared_.memory.forget(range);
     }
   }
 }

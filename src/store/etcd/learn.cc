@@ -122,7 +122,8 @@ void EtcdTransaction::learn_owner(const std::string& owner_area, const pb::Range
 void EtcdTransaction::learn_of(const pb::RangeResponse& found, bool with_leases) {
   for (const pb::KeyValue& kv : found.kvs()) {
     const std::string_view name = name_in_area(kv.key());
-    if (name.empty() || (name.starts_with('a') && kv.value().empty())) continue;  // The guard, or what is over.
+    if (name.empty() || (name.starts_with('a') && kv.value().empty()))
+      continue;  // The guard, or what is over.
     const bool is_changed = changed_values_.contains(kv.key());
     const std::string rest(name.substr(1));
     if (name.starts_with('a')) {

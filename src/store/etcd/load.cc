@@ -18,6 +18,12 @@ constexpr int kOwnerAtOnce = 64;
 // What is known of the cluster from longer ago does not say whether an answer is old.
 constexpr std::chrono::seconds kFreshFor{10};
 
+// Of an owner's keys that lead to leases, those that are not over.
+std::size_t held_in(const pb::RangeResponse& found) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(found.kvs(), [](const pb::KeyValue& kv) { return !kv.value().empty(); }));
+}
+
 }  // namespace
 
 // Tells the handlers what this process knows, if that is all they want.
@@ -204,7 +210,9 @@ void EtcdTransaction::want_large_owner(Round& round, const std::string& owner_ar
   round
       .ask(keys_.leases_of(owner_area),
            [this, owner_area](const pb::RangeResponse& found) {
-             held_[owner_area] = static_cast<std::size_t>(found.count());
+             // Merely counted, some may be over; who comes near a limit reads them.
+             held_[owner_area] =
+                 found.kvs_size() == 0 ? static_cast<std::size_t>(found.count()) : held_in(found);
              learn_of(found);
            })
       .set_count_only(!loaded_.contains(leases_wanted(owner_area)));
@@ -219,7 +227,10 @@ void EtcdTransaction::want_leases_of(Round& round, const std::string& owner_area
       if (!known_leases_.contains(id.text)) want_path(round, path);
     }
   } else if (held_.contains(owner_area)) {
-    round.ask(keys_.leases_of(owner_area), [this](const pb::RangeResponse& found) { learn_of(found); });
+    round.ask(keys_.leases_of(owner_area), [this, owner_area](const pb::RangeResponse& found) {
+      held_[owner_area] = held_in(found);
+      learn_of(found);
+    });
   }
 }
 
@@ -261,7 +272,7 @@ void EtcdTransaction::ensure(const Scope& scope) {
 }
 
 // The grant that is looked for came with the ring. It was committed not long ago, and this process has
-// heard nothing of the cluster since.
+// heard nothing of the cluster since. Of its owner only the notices are known: nothing else is looked for.
 bool EtcdTransaction::was_told(const Footprint& footprint) {
   const Known known = shared_.freshness.last();
   const std::optional<Ring>& ring = leftover_.ring;

@@ -46,7 +46,8 @@ TEST_F(EtcdRepair, FindsNothingWhereOnlyLeaseholdWrote) {
   expect_defects(false, 0);
 }
 
-// What is over leaves an empty key for a while, so that nothing has to be deleted; but not any number of them.
+// What is over leaves an empty key for a while, so that nothing has to be deleted; but not any number of
+// them.
 TEST_F(EtcdRepair, WhatAnOwnerGaveBackCountsForNothing) {
   client.must_acquire(ann(), "/kept");
   for (int i = 0; i < 40; ++i) {
@@ -72,6 +73,26 @@ TEST_F(EtcdRepair, WhatAnOwnerGaveBackCountsForNothing) {
   };
   EXPECT_EQ(of_files("/kept"), 1U);
   EXPECT_EQ(of_files("/file_"), 16U);
+}
+
+// Many are counted, not read; and near a limit they are read all the same.
+TEST_F(EtcdRepair, WhatALargeOwnerGaveBackCountsForNothing) {
+  const auto acquire_many = [&](int from, int to) {
+    AcquireRequest request = EtcdClient::request(ann(), fmt::format("/file_{}", from));
+    for (int i = from + 1; i < to; ++i) request.paths.push_back({.path = fmt::format("/file_{}", i)});
+    EXPECT_EQ(word_for(client.manager->acquire(request)), "granted");
+  };
+  acquire_many(0, 50);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(client.release(ann(), fmt::format("/file_{}", i)));
+  acquire_many(50, 100);
+
+  Policy policy;
+  policy.leases_per_owner_max = 91;
+  client.use_policy(policy);
+  EXPECT_EQ(word_for(client.acquire(ann(), "/last")), "granted");
+  const auto refused = client.acquire(ann(), "/one_more");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::limit_exceeded);
 }
 
 TEST_F(EtcdRepair, RemovesWhatIsNoRecordAndWhatLeadsNowhere) {

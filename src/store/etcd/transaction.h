@@ -197,6 +197,8 @@ class EtcdTransaction final
   void write_ticket(Changes& changes, const GroupId& id);
   bool ends_by_etcd(const Lease& lease) const;
   std::int64_t attached_to(const Lease& lease);
+  // No more keys of what it gave back are to be left there.
+  bool is_full_of_retired(const std::string& owner_area) const;
   bool stays(const LeaseId& id);
   std::string free_name(const std::string& path, const LeaseId& id);
 
@@ -222,7 +224,7 @@ class EtcdTransaction final
   std::unordered_map<std::string, std::set<std::string>> names_at_;  // Of leases, by path.
   std::unordered_map<std::string, std::int64_t> waits_at_;  // Keys of tickets at paths: their revisions.
   std::unordered_map<std::string, std::vector<std::pair<LeaseId, std::string>>> owned_;  // Which, with paths.
-  std::unordered_map<std::string, std::size_t> retired_;  // How many keys of what is over, of who was read whole.
+  std::unordered_map<std::string, std::size_t> retired_;  // Keys of what is over, of who was read whole.
   std::vector<std::string> found_owners_;  // To load next: areas that are too large to be read at once.
   std::vector<std::string> found_paths_;   // To load next.
   std::vector<GroupId> found_tickets_;     // The same.

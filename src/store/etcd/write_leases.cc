@@ -32,6 +32,11 @@ std::int64_t EtcdTransaction::attached_to(const Lease& lease) {
   return shared_.leases.borrow(life, std::clamp<std::chrono::seconds>(life / 10, kLeastSlack, kMostSlack));
 }
 
+bool EtcdTransaction::is_full_of_retired(const std::string& owner_area) const {
+  const auto retired = retired_.find(owner_area);
+  return retired != retired_.end() && retired->second >= kRetiredMost;
+}
+
 // Was held before and still is, in the same place.
 bool EtcdTransaction::stays(const LeaseId& id) {
   const std::optional<Lease>& before = known_leases_[id.text].stored;
@@ -93,12 +98,13 @@ void EtcdTransaction::write_lease(Changes& changes, const LeaseId& id) {
   if (was && !same_owner) {
     const std::string owned = keys_.lease_of(before->holder.owner, id, before->path, known.name).first;
     // One write instead of two; but what is over is read by all who read the owner, until it goes.
-    const auto retired = retired_.find(keys_.of(before->holder.owner));
-    if (retired != retired_.end() && retired->second++ < kRetiredMost) {
+    const std::string owner_area = keys_.of(before->holder.owner);
+    if (retired_.contains(owner_area) && !is_full_of_retired(owner_area)) {
+      ++retired_[owner_area];
       changes.retire(owned);
     } else {
       changes.erase(owned);
-      changes.guard(keys_.of(before->holder.owner));
+      changes.guard(owner_area);
     }
   }
   if (is && (!same_owner || !same_place)) {

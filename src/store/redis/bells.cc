@@ -143,12 +143,17 @@ void Bells::exchange_once() {
 }
 
 void Bells::hear() {
-  std::vector<std::shared_ptr<Nudge>> rung;
-  while (auto message = connection_->take()) take_in(message->view(), rung);
-  if (rung.empty()) return;
-  // Not under the mutex: whom it wakes goes first, and needs that to close its bell.
-  for (const auto& nudge : rung) nudge->give();
-  std::this_thread::yield();
+  // Also if the connection ends behind what it told. Not under the mutex: whom it wakes goes first, and needs
+  // that to close its bell.
+  struct Rung {
+    std::vector<std::shared_ptr<Nudge>> nudges;
+    ~Rung() {
+      if (nudges.empty()) return;
+      for (const auto& nudge : nudges) nudge->give();
+      std::this_thread::yield();
+    }
+  } rung;
+  while (auto message = connection_->take()) take_in(message->view(), rung.nudges);
 }
 
 void Bells::take_in(ReplyView message, std::vector<std::shared_ptr<Nudge>>& rung) {
