@@ -54,7 +54,7 @@ class ServerTime {
     return last_->time + since + since / kFasterByPart;
   }
 
-  mutable std::mutex mutex_;  // Guards what follows.
+  std::mutex mutex_;  // Guards what follows.
   std::optional<Answer> last_;
   Time seen_;
 };
