@@ -224,10 +224,15 @@ bool changes_hands(const Context& context, const Ticket& ticket, const Holder& w
 bool refresh(Ledger& ledger, const Caller& caller, Ticket& ticket,
              const std::optional<Process>& waiter = std::nullopt) {
   const Time now = ledger.now();
-  const bool counted = now < ticket.proven_until;
+  const bool counted = lapse(ticket, now, ledger.context()) == EndCause::none;
   if (now >= ticket.wait_until) {
     ledger.fail(ticket, EndCause::timed_out);
     return true;
+  }
+  // Who asks again waits from now on, if it says by which process.
+  if (waiter && ticket.request->waiter != waiter) {
+    ticket.request.own().waiter = waiter;
+    ledger.transaction().put(ticket);
   }
   // Its owner is there, if not by the process that began to wait.
   if (ticket.request->waiter && liveness_of(ticket.request->waiter, ledger.context()) == Liveness::dead) {
@@ -271,15 +276,7 @@ Decision look_again(Ledger& ledger, const Caller& caller, Ticket ticket,
   return place_in_queue(ticket, survey(transaction, context, ticket.request, &ticket), ledger.now());
 }
 
-// Who asks again waits from now on, if it says by which process.
-void take_over(Ledger& ledger, const AcquireRequest& request, Ticket& ticket) {
-  if (!request.waiter || ticket.request->waiter == request.waiter) return;
-  ticket.request.own().waiter = request.waiter;
-  ledger.transaction().put(ticket);
-}
-
 Decision replay(Ledger& ledger, const AcquireRequest& request, Earlier earlier) {
-  if (earlier.waits) take_over(ledger, request, *earlier.waits);
   Decision decision = earlier.waits
                           ? look_again(ledger, request.caller, std::move(*earlier.waits), request.waiter)
                           : Decision(std::move(*earlier.granted));
@@ -379,9 +376,8 @@ Result<bool> wait_on(Transaction& transaction, const Context& context, const Cal
                      const GroupId& id) {
   Result<Ticket> ticket = own_ticket(transaction, caller, id);
   if (!ticket) return fail(ticket.error());
-  const Time now = transaction.now();
-  if (ticket->status != Status::pending || now >= ticket->wait_until || now >= ticket->proven_until)
-    return false;
+  if (ticket->status != Status::pending) return false;
+  if (lapse(*ticket, transaction.now(), context) != EndCause::none) return false;
   if (changes_hands(context, *ticket, caller.holder)) return false;
   if (!transaction.notices(caller.holder.owner).empty()) return false;
   Ledger ledger(transaction, context);

@@ -254,6 +254,33 @@ TEST_F(Glancing, WhoAsksAgainUnderItsKeyWaitsFromThenOn) {
   EXPECT_TRUE(std::holds_alternative<Granted>(second->take_answer()->decision));
 }
 
+// While its command was dead it did not count, and another one came to wait for its owner.
+TEST_F(Glancing, WhoAsksAgainByAnotherCommandClosesNoCircleUnnoticed) {
+  for (const int command : {2, 3}) world.probe.tell(process(command), Liveness::alive);
+  const Owner cyd = {"cyd", "s"};
+  const Owner dan = {"dan", "s4"};
+  ASSERT_TRUE(manager.acquire(asking(cyd, {"/x"})));
+  ASSERT_TRUE(manager.acquire(asking(dan, {"/y"})));
+  const auto cyd_waits = [&](int command) {
+    AcquireRequest request = asking(cyd, {"/y"});
+    request.wait = Duration(10min);
+    request.waiter = process(command);
+    request.idempotency_key = "k";
+    return manager.acquire(request);
+  };
+  ASSERT_TRUE(std::holds_alternative<Queued>(cyd_waits(2)->decision));
+  world.probe.tell(process(2), Liveness::dead);
+  AcquireRequest other = asking(dan, {"/x"});
+  other.wait = Duration(10min);
+  ASSERT_TRUE(std::holds_alternative<Queued>(manager.acquire(other)->decision));
+
+  const auto again = cyd_waits(3);
+
+  ASSERT_TRUE(again);
+  ASSERT_TRUE(std::holds_alternative<Refused>(again->decision));
+  EXPECT_EQ(std::get<Refused>(again->decision).code, Code::deadlock);
+}
+
 // An agent that was restarted asks again; when the command that waits for it dies, the wait is over, though
 // the agent lives.
 TEST_F(Glancing, WhoAsksAgainAfterARestartIsTheOneWhoWaits) {

@@ -1,6 +1,7 @@
 #include "shell/builtins.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "shell/characters.h"
 #include "shell/options.h"
@@ -118,8 +119,12 @@ Lines push_folder(const Call& call) {
   const Argument* target = operand(call);
   const bool stays = call.words.size() > 1 && call.words[1].text == "-n";
   const std::string here = this_folder(state);
-  const std::string number = call.words.size() > 1 ? call.words.back().text : "+1";
-  if (const auto at = place_in_stack(number, state.pushed.size() + 1); at && !stays) {
+  const std::string number = call.words.size() > 1 ? call.words.back().text : "";
+  if (call.words.size() == 1 && !state.pushed.empty()) {
+    // The two on top change places.
+    const std::string folder = std::exchange(state.pushed.back(), here);
+    go_to(call, folder.empty() ? Argument{.why = "the stack of folders"} : Argument{.text = folder});
+  } else if (const auto at = place_in_stack(number, state.pushed.size() + 1); at && !stays) {
     std::vector<std::string>& stack = state.pushed;  // From the bottom up, as if the shell's were its top.
     stack.push_back(here);
     std::ranges::rotate(stack, stack.end() - static_cast<std::ptrdiff_t>(*at));

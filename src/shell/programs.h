@@ -68,7 +68,7 @@ struct Program {
   std::string_view unseen_if;      // Options that make it do more than can be seen; "*" it always does.
   std::string_view unseen_unless;  // The same without one of these.
   std::string_view why = "what it runs";  // The reason for that.
-  std::string_view new_if;                // With one of these it writes no file that is there.
+  std::string_view new_if;                // With one of these alone it writes no file that is there.
   std::string_view ending;                // Of the name of what it writes, if that has no dot.
   std::string_view tests_if;              // With one of these and a single operand it writes nothing.
   bool makes = false;                     // An operand that is not there it makes.

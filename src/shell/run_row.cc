@@ -383,6 +383,11 @@ class Row {
            });
   }
 
+  // Of several such options the last one counts; rare enough to ask for more than is written.
+  bool spares_what_is_there() const {
+    return split_.has(row_.new_if) && !split_.has("-f --force -i --interactive");
+  }
+
   void note_copy() {
     Arguments sources = operands();
     const Arguments into = split_.values(row_.into);
@@ -405,7 +410,7 @@ class Row {
       std::string_view name = last_name(source.text);
       // The file may be another machine's.
       if (row_.operands == Operands::last) name.remove_prefix(name.rfind(':') + 1);
-      if (split_.has(row_.new_if) && is_there(is_in ? in_folder(target, name) : target)) continue;
+      if (spares_what_is_there() && is_there(is_in ? in_folder(target, name) : target)) continue;
       if (row_.operands == Operands::move) note(source, source.is_tree || is_folder(source), true);
       if (!target.is_known()) {
         unseen(target.why);
