@@ -12,8 +12,8 @@ namespace leasehold {
 // lease-serve become them. Null in all others.
 [[gnu::weak]] Result<std::unique_ptr<Store>> open_etcd(const std::string& url, const StorePlace& site);
 
-// Null in programs that know etcd. In those that step aside: from now on this one has read what it cannot hand
-// on, and to open etcd is an error.
+// Null in programs that know etcd. In those that step aside: from now on this one has read what it cannot
+// hand on, and to open etcd is an error.
 [[gnu::weak]] void stay_this_program();
 
 }  // namespace leasehold

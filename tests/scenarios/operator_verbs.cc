@@ -35,8 +35,8 @@ std::optional<Answer> sweep(World& world, const Arguments& arguments) {
 
 std::optional<Answer> forget(World& world, const Arguments& arguments) {
   Swept swept;
-  const auto done = world.manager().forget_some(
-      parse_time("the time to keep history", arguments.text("history")), swept);
+  const auto done =
+      world.manager().forget_some(parse_time("the time to keep history", arguments.text("history")), swept);
   if (!done) return answer_of(done.error());
   return Answer{.head = {"forgotten", {{"records", std::to_string(swept.forgotten)}}}};
 }

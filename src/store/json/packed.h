@@ -144,8 +144,8 @@ class Writer {
   std::string& to_;
 };
 
-// Reads what a Writer wrote. Where anything else is no such value, or leaves something over, it says so in the
-// end, whatever it made of it.
+// Reads what a Writer wrote. Where anything else is no such value, or leaves something over, it says so in
+// the end, whatever it made of it.
 class Reader {
  public:
   explicit Reader(std::string_view from) : from_(from) {}
