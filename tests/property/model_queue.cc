@@ -291,7 +291,11 @@ std::string Model::poll(int id) {
       ticket.process = processes_.at(ticket.agent);
       return fmt::format("queued {}: {}", position(ticket), told(in_the_way));
     case State::held: {
-      const auto is_held = [&](int lease) { return lease_at(lease).state == State::held; };
+      // And still what was asked for: its owner may have made it weaker since.
+      const auto is_held = [&](int id_of_lease) {
+        const ModelLease& lease = lease_at(id_of_lease);
+        return lease.state == State::held && (lease.exclusive || !ticket.asked.exclusive);
+      };
       return std::ranges::all_of(ticket.leases, is_held) ? "granted" : "lost: ";
     }
     case State::over:
