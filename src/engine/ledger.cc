@@ -176,7 +176,8 @@ void Ledger::fail(Ticket ticket, EndCause cause, const Because& because) {
   LEASEHOLD_CHECK(ticket.status == Status::pending);
   for (const LeaseId& id : ticket.leases) {
     std::optional<Lease> lease = transaction_.lease(id);
-    if (!lease) continue;
+    // A store that was damaged may show a wait that is over.
+    if (!lease || lease->status != Status::pending) continue;
     lease->status = Status::failed;
     lease->ended_by = cause;
     write(*lease, EventType::failed, Status::pending,

@@ -580,5 +580,27 @@ TEST(Sweep, EndsThoughThousandsWaitWithoutASignOfLife) {
   EXPECT_EQ(swept->dropped, 0U);
 }
 
+// As where something else was restored or deleted in a store than all of it.
+TEST(DamagedStore, AWaitThatLooksOpenDoesNotTakeAlongWhatItGot) {
+  SmallWorld world;
+  const Lease got = make_lease(1, "/a", bob());
+  Ticket ticket = make_ticket(1, {"/a"}, bob());
+  ticket.leases = {got.id};
+  ASSERT_TRUE(world.store->transact({.workspace = kWorkspace}, [&](Transaction& transaction) -> Result<void> {
+    transaction.put(got);
+    transaction.put(ticket);
+    return {};
+  }));
+  world.clock.advance(2min);  // Nobody waits so long.
+
+  ASSERT_TRUE(world.manager.sweep());
+
+  EXPECT_TRUE(world.store->view({.workspace = kWorkspace}, [&](View& view) -> Result<void> {
+    EXPECT_EQ(view.ticket(ticket.id)->status, Status::failed);
+    EXPECT_EQ(view.lease(got.id)->status, Status::active);
+    return {};
+  }));
+}
+
 }  // namespace
 }  // namespace leasehold
