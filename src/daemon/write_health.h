@@ -63,7 +63,9 @@ class WatchedStore final : public Store {
     return store_.view(footprint, body);
   }
   Result<void> together(const std::function<void()>& calls) override;
-  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return store_.listen(ticket); }
+  Result<std::unique_ptr<Bell>> listen(const std::string& workspace, const GroupId& ticket) override {
+    return store_.listen(workspace, ticket);
+  }
   Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) override {
     return store_.examine(workspace, repair);
   }

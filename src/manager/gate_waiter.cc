@@ -69,7 +69,7 @@ GateAnswer GateWaiter::take_denial() {
 Result<bool> GateWaiter::listen(const Denied& denied) {
   const auto before = std::exchange(bells_, {});
   for (const Contention& one : denied.contentions) {
-    auto bell = store_.listen({one.id});
+    auto bell = store_.listen(manager_.workspace_, {one.id});
     if (!bell) return fail(bell.error());
     bells_.emplace(one.id, *std::move(bell));
   }

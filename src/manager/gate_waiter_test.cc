@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 struct LateListener : ForwardingStore {
   using ForwardingStore::ForwardingStore;
 
-  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override {
+  Result<std::unique_ptr<Bell>> listen(const std::string& workspace, const GroupId& ticket) override {
     if (const auto happens = std::exchange(meanwhile, {})) happens(ticket.text);
-    return ForwardingStore::listen(ticket);
+    return ForwardingStore::listen(workspace, ticket);
   }
 
   std::function<void(const std::string& id)> meanwhile;

@@ -115,6 +115,7 @@ class LeaseManager final : public Client {
   Rooms& rooms() { return *rooms_; }
 
  private:
+  friend class GateWaiter;
   friend class Waiter;
 
   // Releases, and forgets what the gate remembers of those.

@@ -439,7 +439,7 @@ TEST(BodyThatRunsAgain, HasNoDoubleEffect) {
   const auto queued = manager.acquire(waiting(bob(), {"/a"}));
   ASSERT_NE(as<Queued>(queued), nullptr);
   EXPECT_EQ(as<Queued>(queued)->position, 1U);
-  const auto bell = store.listen(as<Queued>(queued)->ticket);
+  const auto bell = store.listen(kWorkspace, as<Queued>(queued)->ticket);
   RenewRequest renew = {.caller = caller(ann())};
   renew.which.paths = {"/a"};
   EXPECT_EQ(manager.renew(renew)->outcomes.front().lease->renewal_count, 1);

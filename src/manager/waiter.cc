@@ -165,7 +165,7 @@ void Waiter::begin() {
 }
 
 Result<void> Waiter::listen() {
-  auto bell = manager_.store_.listen(ticket_);
+  auto bell = manager_.store_.listen(manager_.workspace_, ticket_);
   if (!bell) return fail(bell.error());
   bell_ = std::move(*bell);
   return {};

@@ -191,7 +191,7 @@ class Store {
   }
 
   // Opens the bell of a ticket. Open it before the ticket is written and no ring is missed.
-  virtual Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) = 0;
+  virtual Result<std::unique_ptr<Bell>> listen(const std::string& workspace, const GroupId& ticket) = 0;
 
   // Looks for what no transaction of ours could have left behind, and with `repair` removes it, as far as
   // that can be done while others go on. Returns what was wrong. Errors: unavailable, outcome_unknown.

@@ -21,7 +21,7 @@ bool is_rung(const Bell& bell, std::chrono::milliseconds patience = 0ms) {
 }
 
 std::unique_ptr<Bell> listen(Store& store, int ticket) {
-  auto bell = store.listen(group_id(ticket));
+  auto bell = store.listen(kWorkspace, group_id(ticket));
   if (!bell) {
     ADD_FAILURE() << testing::PrintToString(bell.error());
     return nullptr;

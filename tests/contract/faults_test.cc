@@ -91,7 +91,7 @@ TEST_P(StoreContract, WhileUnavailableNothingIsWritten) {
   faulty.be_unavailable(true);
   const auto put_then = faulty.transact(nothing_named(), put);
   const auto seen_then = faulty.view(nothing_named(), see);
-  const auto bell_then = faulty.listen(group_id(1));
+  const auto bell_then = faulty.listen(kWorkspace, group_id(1));
   faulty.be_unavailable(false);
 
   ASSERT_FALSE(put_then);
@@ -103,7 +103,7 @@ TEST_P(StoreContract, WhileUnavailableNothingIsWritten) {
   look([&](View& view) { EXPECT_FALSE(view.lease(lease_id(1))); });
   EXPECT_TRUE(faulty.transact(nothing_named(), put));
   EXPECT_TRUE(faulty.view(nothing_named(), see));
-  EXPECT_TRUE(faulty.listen(group_id(1)));
+  EXPECT_TRUE(faulty.listen(kWorkspace, group_id(1)));
 }
 
 }  // namespace

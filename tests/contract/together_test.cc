@@ -159,8 +159,8 @@ TEST_P(StoreContract, TokensRiseAmongThem) {
 }
 
 TEST_P(StoreContract, BellsOfThoseThatAreKeptRing) {
-  const auto first = store->listen(group_id(1));
-  const auto second = store->listen(group_id(2));
+  const auto first = store->listen(kWorkspace, group_id(1));
+  const auto second = store->listen(kWorkspace, group_id(2));
   ASSERT_TRUE(first && second);
 
   const auto kept = store->together([&] {

@@ -201,7 +201,7 @@ std::string Machine::text(const Result<AcquireAnswer>& answer, int agent) {
   }
   const Queued& queued = std::get<Queued>(answer->decision);
   if (std::ranges::find(tickets_, queued.ticket) == tickets_.end()) {
-    bells_[static_cast<int>(tickets_.size())] = *store_->listen(queued.ticket);
+    bells_[static_cast<int>(tickets_.size())] = *store_->listen(kWorkspace, queued.ticket);
     tickets_.push_back(queued.ticket);
   }
   return fmt::format("queued {}: {}", queued.position, text_of(queued.blocked, queued.more_blocked));

@@ -82,10 +82,10 @@ Result<void> FaultyStore::view(const Footprint& footprint, const Look& body) {
   return ForwardingStore::view(footprint, body);
 }
 
-Result<std::unique_ptr<Bell>> FaultyStore::listen(const GroupId& ticket) {
+Result<std::unique_ptr<Bell>> FaultyStore::listen(const std::string& workspace, const GroupId& ticket) {
   if (unavailable_) return not_reached();
 
-  return ForwardingStore::listen(ticket);
+  return ForwardingStore::listen(workspace, ticket);
 }
 
 }  // namespace leasehold

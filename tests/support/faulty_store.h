@@ -36,7 +36,7 @@ class FaultyStore final : public ForwardingStore {
 
   Result<void> transact(const Footprint& footprint, const Body& body) override;
   Result<void> view(const Footprint& footprint, const Look& body) override;
-  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override;
+  Result<std::unique_ptr<Bell>> listen(const std::string& workspace, const GroupId& ticket) override;
 
  private:
   std::unexpected<Error> not_reached();

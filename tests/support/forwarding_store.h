@@ -87,7 +87,9 @@ class ForwardingStore : public Store {
   Result<void> view(const Footprint& footprint, const Look& body) override {
     return target_.view(footprint, body);
   }
-  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return target_.listen(ticket); }
+  Result<std::unique_ptr<Bell>> listen(const std::string& workspace, const GroupId& ticket) override {
+    return target_.listen(workspace, ticket);
+  }
   Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) override {
     return target_.examine(workspace, repair);
   }

@@ -4,6 +4,7 @@
 
 #include "store/etcd/failure.h"
 #include "store/etcd/keys.h"
+#include "store/etcd/ticket_end.h"
 #include "store/nudged_bell.h"
 #include "util/short_slice.h"
 
@@ -30,17 +31,17 @@ void Bells::stop() {
 }
 
 // Under the mutex.
-void Bells::ask_to_watch(std::int64_t watch, const GroupId& ticket) {
+void Bells::ask_to_watch(std::int64_t watch, const std::string& key) {
   if (stream_ == nullptr) return;  // Asked for when there is one.
   pb::WatchRequest request;
   pb::WatchCreateRequest& create = *request.mutable_create_request();
-  create.set_key(bell_key(cluster_.address().prefix, ticket));
+  create.set_key(key);
   create.set_watch_id(watch);
   create.add_filters(pb::WatchCreateRequest::NODELETE);
   stream_->Write(request);  // If it cannot be written reading fails too, and all begins anew.
 }
 
-Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
+Result<std::unique_ptr<Bell>> Bells::listen(const std::string& workspace, const GroupId& ticket) {
   const std::int64_t watch = ++last_watch_;
   auto bell = open_bell([self = shared_from_this(), watch](Nudge&) { self->close(watch); });
   if (!bell) return bell;
@@ -54,8 +55,11 @@ Result<std::unique_ptr<Bell>> Bells::listen(const GroupId& ticket) {
     }
     running_ = true;
   }
-  listeners_[watch] = {.ticket = ticket, .nudge = (*bell)->nudge()};
-  ask_to_watch(watch, ticket);
+  Listener& listener = listeners_[watch];
+  listener = {.ticket = ticket,
+              .key = Keys(cluster_.address().prefix, workspace).end_of(ticket),
+              .nudge = (*bell)->nudge()};
+  ask_to_watch(watch, listener.key);
   cancel_closed();
   const bool confirmed = changed_.wait_for(lock, cluster_.timeout(),
                                            [&] { return stopping_ || listeners_[watch].is_confirmed; });
@@ -93,7 +97,7 @@ void Bells::open_stream(const Member& member, grpc::ClientContext& context) {
   closed_.clear();
   context_ = &context;
   if (stopping_) context.TryCancel();
-  for (auto& [watch, listener] : listeners_) ask_to_watch(watch, listener.ticket);
+  for (auto& [watch, listener] : listeners_) ask_to_watch(watch, listener.key);
 }
 
 void Bells::serve() {
@@ -157,10 +161,14 @@ std::shared_ptr<Nudge> Bells::woken_by(const pb::WatchResponse& message) {
     listener.is_confirmed = true;
     changed_.notify_all();
   }
-  if (message.events_size() == 0) return nullptr;
-  const pb::KeyValue& rung = message.events(message.events_size() - 1).kv();
-  rings_.note(listener.ticket, rung.value(), rung.mod_revision());
-  return listener.nudge;
+  for (int i = message.events_size(); i-- > 0;) {
+    const pb::KeyValue& kv = message.events(i).kv();
+    const std::optional<std::string_view> ring = rung_with(kv.value());
+    if (!ring) continue;  // It only ended: who waited gave up, or looks by itself.
+    rings_.note(listener.ticket, std::string(*ring), kv.mod_revision());
+    return listener.nudge;
+  }
+  return nullptr;
 }
 
 }  // namespace leasehold::etcd

@@ -1,4 +1,4 @@
-// Bells: a ring writes the ticket's key, and etcd tells whoever watches that key.
+// Bells: a ring is written beside the ticket, with its end, and etcd tells whoever watches that key.
 //
 // One stream carries all watches of a store. A watch is asked for before its ticket is written, from "now"
 // on, and stands until the bell is closed: etcd serves such a watch at once, and one that begins in the past
@@ -32,7 +32,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
 
   // Returns when etcd has confirmed the watch.
   // Errors: unavailable.
-  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket);
+  Result<std::unique_ptr<Bell>> listen(const std::string& workspace, const GroupId& ticket);
 
   // Ends the thread. Bells may live on, silent.
   void stop();
@@ -41,6 +41,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
   using Stream = grpc::ClientReaderWriter<pb::WatchRequest, pb::WatchResponse>;
   struct Listener {
     GroupId ticket;
+    std::string key;
     std::shared_ptr<Nudge> nudge;
     bool is_confirmed = false;
   };
@@ -51,7 +52,7 @@ class Bells : public std::enable_shared_from_this<Bells> {
   void open_stream(const Member& member, grpc::ClientContext& context);
   void hear(const pb::WatchResponse& message);
   std::shared_ptr<Nudge> woken_by(const pb::WatchResponse& message);
-  void ask_to_watch(std::int64_t watch, const GroupId& ticket);
+  void ask_to_watch(std::int64_t watch, const std::string& key);
 
   const Cluster& cluster_;
   Rings& rings_;

@@ -83,7 +83,8 @@ bool Changes::is_touched(const std::string& area) const {
 }
 
 bool Changes::needs_guards() const {
-  return !retired_.empty() || !marked_.empty() ||
+  const auto is_put = [&](const std::string& key) { return puts_.contains(key); };
+  return !std::ranges::all_of(retired_, is_put) || !marked_.empty() ||
          std::ranges::any_of(guards_, [&](const std::string& area) { return !is_touched(area); });
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "store/etcd/failure.h"
+#include "store/etcd/ticket_end.h"
 #include "store/etcd/transaction.h"
 #include "store/json/stored_records.h"
 
@@ -34,6 +35,7 @@ bool EtcdTransaction::has_changes() const {
 
 bool EtcdTransaction::commit() {
   if (!has_changes()) return true;
+  load_rung();
   Changes changes;
   for (const LeaseId& id : changed_leases_) {
     const KnownLease& known = known_leases_[id.text];
@@ -42,6 +44,7 @@ bool EtcdTransaction::commit() {
   for (const LeaseId& id : changed_leases_) write_lease(changes, id);
   for (const GroupId& id : changed_tickets_) write_ticket(changes, id);
   write_others(changes);
+  tidy(changes);
   if (!execute(changes)) {
     leave_new(leftover_);
     return false;
@@ -72,6 +75,29 @@ void EtcdTransaction::write_others(Changes& changes) {
   const bool is_stamped = stamp_ <= wall_ && wall_ - stamp_ < kStampLife;
   if (shared_.options.clock == nullptr && !is_stamped)
     changes.put(stamp_key(shared_.prefix()), std::to_string(wall_.time_since_epoch().count()));
+}
+
+// A ring is written where the end of a ticket stands: that has to be known.
+void EtcdTransaction::load_rung() {
+  Round round;
+  for (const GroupId& id : bells_) {
+    if (!known_tickets_.contains(id.text)) want_ticket(round, id);
+  }
+  load(round);
+}
+
+// Those for whoever has not ended, or waits for an instruction: such a ring goes soon.
+bool EtcdTransaction::has_lone_rings() const {
+  return std::ranges::any_of(bells_, [this](const GroupId& id) { return !ends_.contains(id.text); });
+}
+
+void EtcdTransaction::ring_bells(Changes& changes, std::int64_t guard_lease) {
+  for (const GroupId& id : bells_) {
+    const auto end = ends_.find(id.text);
+    const bool is_lone = end == ends_.end();
+    changes.put(keys_.end_of(id), rung(is_lone ? "" : end->second, to_text(ring_of(id))),
+                is_lone ? guard_lease : 0);
+  }
 }
 
 // What the body does at a path where somebody waits, or comes to wait.
@@ -155,9 +181,9 @@ bool EtcdTransaction::execute(Changes& changes) {
   if (was_from_memory_ && !basis_.has_room_for_fleeting(compares_max(shared_.options.max_txn_ops)))
     return false;
   std::int64_t guard_lease = 0;
-  if (!bells_.empty() || changes.needs_guards()) guard_lease = shared_.leases.borrow(kGuardLife, kGuardSlack);
-  for (const GroupId& ticket : bells_)
-    changes.put(bell_key(shared_.prefix(), ticket), to_text(ring_of(ticket)), guard_lease);
+  if (has_lone_rings() || changes.needs_guards())
+    guard_lease = shared_.leases.borrow(kGuardLife, kGuardSlack);
+  ring_bells(changes, guard_lease);
 
   std::vector<pb::RequestOp> ops = changes.ops(guard_lease);
   const bool writes_name = needs_name(slot, first_event);

@@ -16,6 +16,7 @@ struct Case {
   std::function<void(Transaction&)> before;  // What is there; nothing: nothing is.
   std::function<void(Transaction&)> read;
   std::function<void(Transaction&)> change;
+  std::function<void(Transaction&)> then;  // After `before`; nothing: nothing does.
 };
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
@@ -41,7 +42,9 @@ class EtcdCompare : public testing::TestWithParam<Case> {
   int run() {
     EtcdClient first(url_);
     EtcdClient second(url_);
-    if (GetParam().before) must_do(second, GetParam().before);
+    for (const auto& happens : {GetParam().before, GetParam().then}) {
+      if (happens) must_do(second, happens);
+    }
     Footprint footprint = GetParam().footprint;
     footprint.workspace = kWorkspace;
     int runs = 0;
@@ -76,6 +79,42 @@ void end_waits(Transaction& t) {
   }
   t.let_line_grow("/a");
 }
+
+// Bob waits for a path, to have it alone; is granted it; and gives it back. That he is looked at first lets
+// what says so stand for all of it.
+void wait(Transaction& t) {
+  t.lease_count(bob());
+  Lease lease = make_lease(1, "/a", bob());
+  lease.status = Status::pending;
+  t.put(lease);
+  Ticket ticket = make_ticket(1, {"/a"}, bob());
+  ticket.leases = {lease.id};
+  t.put(ticket);
+}
+
+void grant(Transaction& t) {
+  t.lease_count(bob());
+  Lease lease = *t.lease(lease_id(1));
+  lease.status = Status::active;
+  t.put(lease);
+  Ticket ticket = *t.ticket(group_id(1));
+  ticket.status = Status::active;
+  t.put(ticket);
+}
+
+void give_back(Transaction& t) {
+  t.lease_count(bob());
+  t.put(ended(*t.lease(lease_id(1))));
+}
+
+void give_up(Transaction& t) {
+  t.lease_count(bob());
+  Ticket ticket = *t.ticket(group_id(1));
+  ticket.status = Status::failed;
+  t.put(ticket);
+}
+
+const Filter kBob = {.agent_id = bob().agent_id, .session_id = bob().session_id};
 
 const Setting kSetting = {.key = "x", .value = "1", .type = "int"};
 
@@ -248,6 +287,70 @@ const Case kCases[] = {
          [](Transaction& t) { t.put(make_ticket(1, {"/a"})); },
          end_waits,
          [](Transaction& t) { t.put(make_ticket(2, {"/a"}, ann())); }},
+    Case{"that an owner got what it waited for",
+         {.owners = {bob()}},
+         wait,
+         [](Transaction& t) { t.lease_count(bob()); },
+         grant},
+    Case{"that an owner waits no more",
+         {.owners = {bob()}},
+         wait,
+         [](Transaction& t) { t.tickets(kBob); },
+         give_up},
+    Case{"that a session got what it waited for",
+         {},
+         wait,
+         [](Transaction& t) { t.leases({.session_id = bob().session_id}); },
+         grant},
+    Case{"that an agent got what it waited for",
+         {},
+         wait,
+         [](Transaction& t) { t.leases({.agent_id = bob().agent_id}); },
+         grant},
+    Case{"that an owner gave back what it had waited for",
+         {.owners = {bob()}},
+         wait,
+         [](Transaction& t) { t.lease_count(bob()); },
+         give_back,
+         grant},
+    Case{"that a session gave back what it had waited for",
+         {},
+         wait,
+         [](Transaction& t) { t.leases({.session_id = bob().session_id}); },
+         give_back,
+         grant},
+    Case{"that an agent gave back what it had waited for",
+         {},
+         wait,
+         [](Transaction& t) { t.leases({.agent_id = bob().agent_id}); },
+         give_back,
+         grant},
+    Case{"what an owner got who was only seen to wait",
+         {},
+         wait,
+         [](Transaction& t) {
+           t.tickets({});
+           t.lease_count(bob());
+         },
+         grant},
+    Case{"a lease that was only seen to be waited for",
+         {},
+         wait,
+         [](Transaction& t) {
+           t.tickets({});
+           t.lease(lease_id(1));
+         },
+         grant},
+    Case{"how a wait ended",
+         {.tickets = {group_id(1)}},
+         wait,
+         [](Transaction& t) { t.ticket(group_id(1)); },
+         give_up},
+    Case{"a lease by its id that was waited for",
+         {.leases = {lease_id(1)}},
+         wait,
+         [](Transaction& t) { t.lease(lease_id(1)); },
+         grant},
     Case{"the settings",
          {},
          nullptr,

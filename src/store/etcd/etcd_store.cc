@@ -41,7 +41,9 @@ class EtcdStore final : public Store {
   Result<void> view(const Footprint& footprint, const Look& body) override {
     return repeat(footprint, false, [&](EtcdTransaction& transaction) { return body(transaction); });
   }
-  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return bells_->listen(ticket); }
+  Result<std::unique_ptr<Bell>> listen(const std::string& workspace, const GroupId& ticket) override {
+    return bells_->listen(workspace, ticket);
+  }
   Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) override;
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "store/etcd/history.h"
+#include "store/etcd/ticket_end.h"
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
 #include "store/token.h"
@@ -16,6 +17,11 @@ namespace {
 
 bool is_lease(const std::string& value) { return record_from_json<Lease>(value).has_value(); }
 
+bool is_end(std::string_view value) {
+  Ticket ignored;
+  return how_it_ended(value).empty() || add_end(how_it_ended(value), ignored);
+}
+
 // What a value has to be, by where it stands; empty: it is that, or anything will do.
 std::string_view what_is_missing(std::string_view name, const std::string& value) {
   const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
@@ -23,10 +29,12 @@ std::string_view what_is_missing(std::string_view name, const std::string& value
   const char kind = nul == std::string_view::npos || nul + 1 == name.size() ? '\0' : name[nul + 1];
   if (begins("at/") && kind == 'l' && !value.empty() && !is_lease(value)) return "lease";
   if (begins("at/") && kind == 't' && !value.empty() && !record_from_json<Ticket>(value)) return "ticket";
+  if (begins("of/") && kind == 'q' && value.find(' ') == std::string::npos) return "lease and ticket";
   if (begins("of/") && kind == 'n' && !record_from_json<Notice>(value)) return "notice";
   if (begins("of/") && kind == 'c' && !contention_from_json(value)) return "contention";
   if (begins("id/") && !value.starts_with('@') && !is_lease(value)) return "lease";
-  if (begins("ticket/") && !record_from_json<Ticket>(value)) return "ticket";
+  if (begins("ticket/") && kind == '\0' && !record_from_json<Ticket>(value)) return "ticket";
+  if (begins("ticket/") && kind == 'e' && !is_end(value)) return "end of a ticket";
   if (begins("answer/") && !record_from_json<Answer>(value)) return "answer";
   if (begins("rate/") && !rate_window_from_json(value)) return "count";
   if (begins("session/") && kind == 'p' && !session_path_from_json(value)) return "path";
@@ -47,8 +55,13 @@ class Examination {
     request.set_range_end(all.second);
     const pb::RangeResponse found = shared_.cluster->range(request);
     for (const pb::KeyValue& kv : found.kvs()) {
-      if (!is_named(kv, "at/", 'l')) continue;
-      if (const auto lease = record_from_json<Lease>(kv.value())) held_.emplace(lease->path, lease->id);
+      if (is_named(kv, "at/", 'l')) {
+        if (const auto lease = record_from_json<Lease>(kv.value())) held_.emplace(lease->path, lease->id);
+      } else if (kv.key().starts_with(keys_.all("ticket/"))) {
+        if (const auto ticket = record_from_json<Ticket>(kv.value())) {
+          waited_for_.insert(ticket->leases.begin(), ticket->leases.end());
+        }
+      }
     }
     for (const pb::KeyValue& kv : found.kvs()) examine(kv);
     examine_base(found.header().revision());
@@ -62,10 +75,8 @@ class Examination {
       note(kv, fmt::format("its value is no {}", missing));
       return;
     }
-    if (name.starts_with("id/") && kv.value().starts_with('@')) {
-      const LeaseId id{std::string(name.substr(3))};
-      if (!held_.contains({kv.value().substr(1), id})) note(kv, "it leads nowhere");
-    }
+    if (name.starts_with("id/") && leads_nowhere(LeaseId{std::string(name.substr(3))}, kv.value()))
+      note(kv, "it leads nowhere");
     if (is_named(kv, "of/", 'a') && !kv.value().empty()) {
       const auto [id, path] = Keys::owned_lease(name.substr(name.find('\0') + 1), kv.value());
       if (!held_.contains({path, id})) note(kv, "it leads nowhere");
@@ -74,6 +85,15 @@ class Examination {
       if (const auto lease = record_from_json<Lease>(kv.value()))
         highest_ = std::max(highest_, lease->token.value);
     }
+  }
+
+  // What stands under the id of a lease: its path while it is active, or the lease as it was when somebody
+  // began to wait for it.
+  bool leads_nowhere(const LeaseId& id, const std::string& value) const {
+    if (value.starts_with('@')) return !held_.contains({value.substr(1), id});
+    const auto lease = record_from_json<Lease>(value);
+    return lease && lease->status == Status::pending && !waited_for_.contains(id) &&
+           !held_.contains({lease->path, id});
   }
 
   // In an area of this kind, under such a name.
@@ -89,7 +109,14 @@ class Examination {
     if (repair_) {
       pb::TxnRequest request;
       *request.add_compare() = exactly(kv.key(), kv.mod_revision());
-      request.add_success()->mutable_request_delete_range()->set_key(kv.key());
+      pb::DeleteRangeRequest& gone = *request.add_success()->mutable_request_delete_range();
+      gone.set_key(kv.key());
+      // A ticket without its end would wait again.
+      if (const std::string ticket = kv.key().substr(0, kv.key().find('\0'));
+          ticket != kv.key() && ticket.starts_with(keys_.all("ticket/"))) {
+        gone.set_key(area(ticket).first);
+        gone.set_range_end(area(ticket).second);
+      }
       done = shared_.cluster->read(request).succeeded();
     }
     std::string shown = kv.key();
@@ -122,6 +149,7 @@ class Examination {
   const Keys& keys_;
   const bool repair_;
   std::set<std::pair<std::string, LeaseId>> held_;  // By path.
+  std::set<LeaseId> waited_for_;
   std::uint64_t highest_ = 0;
   std::vector<Defect> defects_;
 };

@@ -93,6 +93,7 @@ void Foresight::read(const Turn& turn) {
   try {
     foreseen->transaction.begin(
         {.workspace = turn.workspace, .scopes = {{turn.path}}, .owners = {turn.owner}, .gives_back = true});
+    foreseen->transaction.borrow_ahead();
   } catch (const Conflict&) {
     return;
   } catch (const Failure&) {

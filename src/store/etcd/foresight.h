@@ -1,5 +1,5 @@
-// What a process has read before it needed it: who was woken for a path that others wait for holds it a
-// while, and then has to know whom to let go.
+// What a process has read and borrowed before it needed it: who was woken for a path that others wait for
+// holds it a while, and then has to know whom to let go.
 #pragma once
 
 #include <memory>

@@ -21,11 +21,26 @@ void EtcdTransaction::load_ended() {
   if (is_first_time("all ids")) {
     round.ask(names_below(keys_.all("id/")), [this](const pb::RangeResponse& found) {
       for (const pb::KeyValue& kv : found.kvs()) {
-        if (!kv.value().starts_with('@')) learn_lease_record(kv);
+        auto lease = record_from_json<Lease>(kv.value());
+        if (!lease || keys_.id(lease->id) != kv.key() || lease->status == Status::pending) continue;
+        learn_lease(std::move(*lease), 0, kv.mod_revision());
       }
     });
   }
   load(round);
+}
+
+// What owners asked for and have no more, where the ticket is forgotten, too: who asked may never come again.
+void EtcdTransaction::forget_asked() {
+  constexpr std::size_t kMost = 32;  // Each is a condition.
+  std::size_t forgotten = 0;
+  for (const auto& [key, asked] : asked_) {
+    if (forgotten == kMost) return;
+    if (tables_.ticket(asked.ticket) || !is_stale(key, asked)) continue;
+    basis_.add(key, asked.mod_revision);
+    changed_values_[key] = std::nullopt;
+    ++forgotten;
+  }
 }
 
 // Notices, contentions and answers whose time is past; and what is left of sessions that are over.
@@ -75,6 +90,8 @@ std::size_t EtcdTransaction::forget_dropped(std::size_t limit) {
     for (const LeaseId& id : answer.leases) want_lease(round, id);
   }
   load(round);
+
+  forget_asked();
 
   std::size_t forgotten = 0;
   for (const Notice& notice : tables_.forgettable_notices(now_, limit)) {

@@ -48,7 +48,7 @@ std::pair<LeaseId, std::string> Keys::owned_lease(std::string_view in_area, cons
 
 bool Keys::is_wait(std::string_view key) {
   const std::string_view name = key.substr(std::min(key.find('\0'), key.size()));
-  return name.size() > 1 && (name[1] == 't' || name[1] == 'w');
+  return name.size() > 1 && (name[1] == 't' || name[1] == 'w' || name[1] == 'q');
 }
 
 std::string Keys::owner_text(const Owner& owner) {
@@ -75,10 +75,6 @@ std::string Keys::bucket(std::uint64_t number) const {
 
 std::string base_key(std::string_view prefix) { return fmt::format("{}/base", prefix); }
 std::string stamp_key(std::string_view prefix) { return fmt::format("{}/stamp", prefix); }
-
-std::string bell_key(std::string_view prefix, const GroupId& ticket) {
-  return fmt::format("{}/bell/{}", prefix, ticket.text);
-}
 
 std::string request_key(std::string_view prefix, std::string_view client, std::uint64_t number) {
   return fmt::format("{}/request/{}/{}", prefix, client, number);

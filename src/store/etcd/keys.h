@@ -57,13 +57,16 @@ class Keys {
   }
   std::string notice_of(const Owner& owner, std::string_view id) const { return member(of(owner), 'n', id); }
   std::string wait_of(const Owner& owner, const GroupId& id) const { return member(of(owner), 'w', id.text); }
+  // That it asked for the path alone: whether it waits, has got it, or neither any more, is to be seen there.
+  // So neither a grant nor a release writes it.
+  std::string asked(const Owner& owner, std::string_view path) const { return member(of(owner), 'q', path); }
   KeyRange leases_of(const std::string& owner_area) const {
     return {member(owner_area, 'a', {}), member(owner_area, 'b', {})};
   }
   KeyRange rest_of(const std::string& owner_area) const {
     return {member(owner_area, 'b', {}), area(owner_area).second};
   }
-  // What says that somebody waits, in either kind of area.
+  // What says that somebody waits, or did, in either kind of area.
   static bool is_wait(std::string_view key);
   // All owners of a session.
   std::string of_session(std::string_view session_id) const;
@@ -73,6 +76,8 @@ class Keys {
 
   std::string id(const LeaseId& id) const { return named("id/", id.text); }
   std::string ticket(const GroupId& id) const { return named("ticket/", id.text); }
+  // How it ended, and what its bell was rung with. In the area of the ticket, so it stands right behind it.
+  std::string end_of(const GroupId& id) const { return member(ticket(id), 'e', {}); }
   std::string answer(const Owner& owner, std::string_view key) const;
   std::string rate(std::string_view session_id) const { return named("rate/", session_id); }
   std::string session(std::string_view session_id) const {
@@ -101,7 +106,6 @@ class Keys {
 // Of all workspaces together.
 std::string base_key(std::string_view prefix);
 std::string stamp_key(std::string_view prefix);
-std::string bell_key(std::string_view prefix, const GroupId& ticket);
 std::string request_key(std::string_view prefix, std::string_view client, std::uint64_t number);
 
 }  // namespace leasehold::etcd

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "store/etcd/failure.h"
+#include "store/etcd/ticket_end.h"
 #include "store/etcd/transaction.h"
 #include "store/json/records_json.h"
 #include "store/json/stored_records.h"
@@ -68,7 +69,7 @@ void EtcdTransaction::learn_paths(const pb::RangeResponse& found) {
         note_bad(kv.key(), "its value is not that ticket");
         continue;
       }
-      learn_ticket(std::move(*ticket), 0);
+      learn_ticket(std::move(*ticket), {});
     }
   }
 }
@@ -85,16 +86,33 @@ void EtcdTransaction::learn_lease_record(const pb::KeyValue& kv) {
     note_bad(kv.key(), "its value is not that lease");
     return;
   }
+  // It was granted to who waited, perhaps: then it is among the holders of its path.
+  if (lease->status == Status::pending && !rests_on_wait(lease->group_id)) found_held_.push_back(lease->path);
   learn_lease(std::move(*lease), 0, kv.mod_revision());
 }
 
-void EtcdTransaction::learn_ticket_record(const pb::KeyValue& kv) {
-  auto ticket = record_from_json<Ticket>(kv.value());
-  if (!ticket || keys_.ticket(ticket->id) != kv.key()) {
-    note_bad(kv.key(), "its value is not that ticket");
-    return;
+// Tickets under their ids, each followed by what stands beside it.
+void EtcdTransaction::learn_ticket_records(const pb::RangeResponse& found) {
+  for (int i = 0; i < found.kvs_size(); ++i) {
+    const pb::KeyValue& kv = found.kvs(i);
+    if (!name_in_area(kv.key()).empty()) continue;
+    auto ticket = record_from_json<Ticket>(kv.value());
+    if (!ticket || keys_.ticket(ticket->id) != kv.key()) {
+      note_bad(kv.key(), "its value is not that ticket");
+      continue;
+    }
+    TicketRevisions revisions = {.record = kv.mod_revision()};
+    if (i + 1 < found.kvs_size() && found.kvs(i + 1).key() == keys_.end_of(ticket->id)) {
+      revisions.end = found.kvs(i + 1).mod_revision();
+      const std::string_view how = how_it_ended(found.kvs(i + 1).value());
+      if (!how.empty() && !add_end(how, *ticket)) {
+        note_bad(kv.key(), "what stands beside it is not how it ended");
+        continue;
+      }
+      if (!how.empty()) ends_.emplace(ticket->id.text, how);
+    }
+    learn_ticket(std::move(*ticket), revisions);
   }
-  learn_ticket(std::move(*ticket), kv.mod_revision());
 }
 
 // All of one owner.
@@ -129,6 +147,8 @@ void EtcdTransaction::learn_of(const pb::RangeResponse& found, bool with_leases)
     if (name.starts_with('a')) {
       const auto [id, path] = Keys::owned_lease(name, kv.value());
       if (with_leases && !known_leases_.contains(id.text)) found_paths_.push_back(path);
+    } else if (name.starts_with('q')) {
+      learn_asked(kv, rest);
     } else if (name.starts_with('w')) {
       if (!known_tickets_.contains(rest)) found_tickets_.push_back({rest});
     } else if (name.starts_with('n')) {
@@ -144,12 +164,41 @@ void EtcdTransaction::learn_of(const pb::RangeResponse& found, bool with_leases)
   }
 }
 
+// What stands at its path, or under the ticket, says whether it is held or waited for.
+void EtcdTransaction::learn_asked(const pb::KeyValue& kv, const std::string& path) {
+  const std::string& value = kv.value();
+  const std::size_t space = value.find(' ');
+  if (space == std::string::npos) {
+    note_bad(kv.key(), "its value is not a lease and a ticket");
+    return;
+  }
+  const Asked& asked = asked_[kv.key()] = {.lease = {value.substr(0, space)},
+                                           .ticket = {value.substr(space + 1)},
+                                           .mod_revision = kv.mod_revision()};
+  if (seen_at_.contains(path) || rests_on_wait(asked.ticket)) return;
+  found_tickets_.push_back(asked.ticket);
+  found_held_.push_back(path);
+}
+
+// It is known to wait, and the commit will say whether it still does: then nothing was granted to it, because
+// both are written at once.
+bool EtcdTransaction::rests_on_wait(const GroupId& id) {
+  const auto known = known_tickets_.find(id.text);
+  if (known == known_tickets_.end() || !is_pending(known->second.stored)) return false;
+  const TicketRevisions& revisions = known->second.revisions;
+  if (revisions.record == 0) return false;  // Read at a path: that is to be looked at, unless it was.
+  basis_.add(keys_.ticket(id), revisions.record);
+  basis_.add(keys_.end_of(id), revisions.end);
+  return true;
+}
+
 void EtcdTransaction::learn_lease(Lease lease, std::int64_t presence, std::int64_t mod_revision) {
   highest_token_ = std::max(highest_token_, lease.token.value);
   KnownLease& known = known_leases_[lease.id.text];
   known.is_new = false;
   known.mod_revision = std::max(known.mod_revision, mod_revision);
-  if (known.stored) return;
+  const bool is_granted = known.stored && known.stored->status == Status::pending && is_active(lease);
+  if (known.stored && !is_granted) return;
   known.stored = lease;
   known.presence = presence;
   known.shown_expiry = lease.expires_at;
@@ -171,12 +220,12 @@ void EtcdTransaction::learn_lease(Lease lease, std::int64_t presence, std::int64
   tables_.set_lease(id, Tables::StoredLease{.lease = std::move(lease)});
 }
 
-void EtcdTransaction::learn_ticket(Ticket ticket, std::int64_t mod_revision) {
+void EtcdTransaction::learn_ticket(Ticket ticket, const TicketRevisions& revisions) {
   highest_token_ = std::max(highest_token_, ticket.sequence.value);
   KnownTicket& known = known_tickets_[ticket.id.text];
   known.is_new = false;
   if (known.stored) return;
-  known.mod_revision = mod_revision;
+  known.revisions = revisions;
   known.stored = ticket;
   if (known.is_changed) return;
   const GroupId id = ticket.id;

@@ -91,6 +91,7 @@ void EtcdTransaction::load(Round& round) {
     for (const std::string& area : std::exchange(found_owners_, {})) want_large_owner(round, area);
     for (const GroupId& id : std::exchange(found_tickets_, {})) want_ticket(round, id);
     for (const std::string& path : std::exchange(found_paths_, {})) want_path(round, path);
+    for (const std::string& path : std::exchange(found_held_, {})) want_holders(round, path);
   }
 }
 
@@ -137,13 +138,23 @@ void EtcdTransaction::want_path(Round& round, const std::string& path) {
   if (!is_first_time("at " + path)) return;
   const KeyRange range = area(keys_.at(path));
   basis_.add(range);
-  round.ask(range, [this](const pb::RangeResponse& found) { learn_paths(found); });
+  round.ask(range, [this, path](const pb::RangeResponse& found) {
+    learn_paths(found);
+    seen_at_.insert(path);
+  });
 }
 
 // Who holds a path, where many may wait. Not a basis: whoever changes a lease makes its path one.
 void EtcdTransaction::want_leases_at(Round& round, const std::string& path) {
   if (!is_first_time("held " + path)) return;
   round.ask(keys_.leases_at(path), [this](const pb::RangeResponse& found) { learn_paths(found); });
+}
+
+// The same as a basis.
+void EtcdTransaction::want_holders(Round& round, const std::string& path) {
+  if (loaded_.contains("at " + path)) return;
+  basis_.add(keys_.leases_at(path));
+  want_leases_at(round, path);
 }
 
 void EtcdTransaction::want_scope(Round& round, const Scope& scope) {
@@ -170,9 +181,8 @@ void EtcdTransaction::want_all_paths(Round& round) {
 void EtcdTransaction::want_all_tickets(Round& round) {
   want_latest();
   if (!is_first_time("all tickets")) return;
-  round.ask(names_below(keys_.all("ticket/")), [this](const pb::RangeResponse& found) {
-    for (const pb::KeyValue& kv : found.kvs()) learn_ticket_record(kv);
-  });
+  round.ask(names_below(keys_.all("ticket/")),
+            [this](const pb::RangeResponse& found) { learn_ticket_records(found); });
 }
 
 void EtcdTransaction::want_lease(Round& round, const LeaseId& id) {
@@ -188,10 +198,14 @@ void EtcdTransaction::want_lease(Round& round, const LeaseId& id) {
 void EtcdTransaction::want_ticket(Round& round, const GroupId& id) {
   const std::string key = keys_.ticket(id);
   if (!is_first_time(key)) return;
-  round.ask(key, [this, id, key](const pb::RangeResponse& found) {
-    basis_.add(key, found.kvs_size() == 0 ? 0 : found.kvs(0).mod_revision());
+  round.ask(area(key), [this, id](const pb::RangeResponse& found) {
+    const auto revision = [&](const std::string& part) -> std::int64_t {
+      const auto kv = std::ranges::find(found.kvs(), part, &pb::KeyValue::key);
+      return kv == found.kvs().end() ? 0 : kv->mod_revision();
+    };
+    for (const std::string& part : {keys_.ticket(id), keys_.end_of(id)}) basis_.add(part, revision(part));
     known_tickets_[id.text].is_new = false;
-    if (found.kvs_size() > 0) learn_ticket_record(found.kvs(0));
+    learn_ticket_records(found);
   });
 }
 
@@ -266,6 +280,7 @@ void EtcdTransaction::ensure(const Scope& scope) {
   want_new(round);
   want_scope(round, scope);
   load(round);
+  if (bad_.empty()) return;
   must_be_whole(area(keys_.at(scope.path)));
   for (const std::string& above : ancestors(scope.path)) must_be_whole(area(keys_.at(above)));
   if (scope.subtree && is_path(scope.path)) must_be_whole(names_below(keys_.at(prefix_below(scope.path))));
@@ -282,7 +297,7 @@ bool EtcdTransaction::was_told(const Footprint& footprint) {
   set_clock(WallTime());
   loaded_.insert(keys_.ticket(ring->ticket->id));
   loaded_.insert(keys_.of(ring->ticket->request->caller.holder.owner));
-  learn_ticket(*ring->ticket, ring->revision);
+  learn_ticket(*ring->ticket, {.record = ring->revision});
   for (const Lease& lease : ring->leases) {
     loaded_.insert(keys_.id(lease.id));
     learn_lease(lease, ring->revision, 0);
@@ -308,6 +323,14 @@ void EtcdTransaction::begin(const Footprint& footprint) {
     want_scope(round, scope);
     if (footprint.gives_back) want_next(round, footprint.workspace, scope.path);
   }
+  // Before what leads to them: of who is known to wait nothing else has to be looked at.
+  for (const GroupId& id : footprint.tickets) {
+    want_ticket(round, id);
+    for (const LeaseId& lease : shared_.hints.leases_of(id)) {
+      if (const std::string path = shared_.hints.path_of(lease); !path.empty()) want_leases_at(round, path);
+      want_lease(round, lease);
+    }
+  }
   const bool names_no_lease = footprint.scopes.empty() && footprint.leases.empty();
   for (const Owner& owner : footprint.owners) {
     const std::string owner_area = keys_.of(owner);
@@ -324,13 +347,6 @@ void EtcdTransaction::begin(const Footprint& footprint) {
     want_lease(round, id);
     if (const std::string path = shared_.hints.path_of(id); writes_ && !path.empty())
       want_scope(round, {path});
-  }
-  for (const GroupId& id : footprint.tickets) {
-    want_ticket(round, id);
-    for (const LeaseId& lease : shared_.hints.leases_of(id)) {
-      if (const std::string path = shared_.hints.path_of(lease); !path.empty()) want_leases_at(round, path);
-      want_lease(round, lease);
-    }
   }
   for (const LeaseId& id : leftover_.leases) want_lease(round, id);
   for (const GroupId& id : leftover_.tickets) want_ticket(round, id);

@@ -49,7 +49,7 @@ std::vector<Lease> EtcdTransaction::leases(const Filter& filter) {
   } else {
     want_all_paths(round);
     // By agent or PR only: all that anybody holds is looked through.
-    if (filter.agent_id || filter.pr_id) basis_.add(names_below(keys_.all("of/")));
+    if (filter.agent_id || filter.pr_id) basis_.add(names_below(keys_.all("at/")));
   }
   load(round);
   return tables_.leases(filter);
@@ -73,9 +73,20 @@ std::vector<Ticket> EtcdTransaction::tickets(const Filter& filter) {
 std::size_t EtcdTransaction::lease_count(const Owner& owner) {
   Round round;
   want_new(round);
-  want_owner(round, keys_.of(owner));
+  const KeyRange range = area(keys_.of(owner));
+  want_owner(round, range.first);
   load(round);
-  return count_of(owner);
+  const auto owned = owned_.find(range.first);
+  const auto is_listed = [&](const LeaseId& id) {
+    return owned != owned_.end() &&
+           std::ranges::find(owned->second, id, &Owned::first) != owned->second.end();
+  };
+  const auto is_only_asked = [&](const auto& one) {
+    return got(one.first, one.second) != nullptr && !is_listed(one.second.lease);
+  };
+  const auto asked =
+      std::count_if(asked_.lower_bound(range.first), asked_.lower_bound(range.second), is_only_asked);
+  return count_of(owner, static_cast<std::size_t>(asked));
 }
 
 std::vector<Notice> EtcdTransaction::notices(const Owner& owner) {

@@ -23,7 +23,7 @@ class EtcdRing : public testing::Test {
 
   // Grants what the bell is for, and waits until the waiter has heard it.
   void grant_and_ring() {
-    auto bell = waiter.store->listen(ticket.id);
+    auto bell = waiter.store->listen(kWorkspace, ticket.id);
     ASSERT_TRUE(bell);
     bell_ = std::move(*bell);
     const auto granted = other.store->transact({.workspace = kWorkspace, .owners = {bob()}},

@@ -293,7 +293,7 @@ TEST(EtcdServer, WhoHasToLogInAnewCanStillBeginToWait) {
   cluster.etcdctl("user grant-role root root");
   cluster.etcdctl("auth enable");
   EtcdClient client("etcd://root:secret@" + cluster.endpoint(0) + "/test");
-  const auto first = client.store->listen(group_id(1));
+  const auto first = client.store->listen(kWorkspace, group_id(1));
   ASSERT_TRUE(first) << first.error().message;
 
   const TempFolder folder;
@@ -301,7 +301,7 @@ TEST(EtcdServer, WhoHasToLogInAnewCanStillBeginToWait) {
   cluster.etcdctl("--user root:secret user passwd root --interactive=false < " + folder.path() + "/same");
 
   EXPECT_EQ(word_for(client.acquire(ann(), "/a")), "granted");
-  EXPECT_TRUE(eventually([&] { return client.store->listen(group_id(2)).has_value(); }));
+  EXPECT_TRUE(eventually([&] { return client.store->listen(kWorkspace, group_id(2)).has_value(); }));
 }
 
 TEST(EtcdServer, WhereThereAreNoUsersTheUrlMayNotNameOne) {

@@ -74,8 +74,20 @@ struct KnownLease : KnownRecord<Lease> {
   std::int64_t mod_revision = 0;  // Of the record under its id, if that was read.
 };
 
+struct TicketRevisions {
+  std::int64_t record = 0;  // 0: it was read where it waits.
+  std::int64_t end = 0;     // Of what stands beside it; 0: nothing does.
+};
+
 struct KnownTicket : KnownRecord<Ticket> {
-  std::int64_t mod_revision = 0;  // 0: it was read where it waits.
+  TicketRevisions revisions;
+};
+
+// What an owner asked for: it waits, or has got it, or neither any more.
+struct Asked {
+  LeaseId lease;
+  GroupId ticket;
+  std::int64_t mod_revision = 0;
 };
 
 // Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
@@ -89,6 +101,8 @@ class EtcdTransaction final
 
   // Reads the footprint. Throws.
   void begin(const Footprint& footprint);
+  // What granting it to those who wait will take of etcd's leases is asked for now. Throws.
+  void borrow_ahead();
   // Time has passed since that. False: too much, or something of it is over.
   bool resume();
 
@@ -128,6 +142,7 @@ class EtcdTransaction final
 
  private:
   struct Line;
+  using Owned = std::pair<LeaseId, std::string>;  // With its path.
 
   std::string owner_key(const Owner& owner) const { return keys_.of(owner); }
   bool knows_notices(const Owner& owner) const { return loaded_.contains(keys_.of(owner)); }
@@ -143,6 +158,7 @@ class EtcdTransaction final
   void set_clock(WallTime stamp);
   void want_path(Round& round, const std::string& path);
   void want_leases_at(Round& round, const std::string& path);
+  void want_holders(Round& round, const std::string& path);
   void want_scope(Round& round, const Scope& scope);
   void want_lease(Round& round, const LeaseId& id);
   void want_ticket(Round& round, const GroupId& id);
@@ -161,11 +177,13 @@ class EtcdTransaction final
   // learn.cc
   void learn_paths(const pb::RangeResponse& found);
   void learn_lease_record(const pb::KeyValue& kv);
-  void learn_ticket_record(const pb::KeyValue& kv);
+  void learn_ticket_records(const pb::RangeResponse& found);
   void learn_owner(const std::string& owner_area, const pb::RangeResponse& found);
   void learn_of(const pb::RangeResponse& found, bool with_leases = true);
+  bool rests_on_wait(const GroupId& id);
+  void learn_asked(const pb::KeyValue& kv, const std::string& path);
   void learn_lease(Lease lease, std::int64_t presence, std::int64_t mod_revision);
-  void learn_ticket(Ticket ticket, std::int64_t mod_revision);
+  void learn_ticket(Ticket ticket, const TicketRevisions& revisions);
   void note_bad(const std::string& key, std::string_view why);
   void must_be_whole(const KeyRange& range) const;
   void must_be_whole(const std::string& key) const { must_be_whole({key, key + '\0'}); }
@@ -177,6 +195,7 @@ class EtcdTransaction final
   // forget.cc
   void load_ended();
   std::size_t forget_dropped(std::size_t limit);
+  void forget_asked();
 
   // history.cc
   std::vector<Event> events_after(std::uint64_t sequence, std::uint64_t bucket, bool& reached);
@@ -190,6 +209,9 @@ class EtcdTransaction final
   void remember(const pb::TxnRequest& commit, std::chrono::nanoseconds sent);
   std::map<std::string, Line> lines();
   void keep_lines(Changes& changes);
+  void load_rung();
+  bool has_lone_rings() const;
+  void ring_bells(Changes& changes, std::int64_t guard_lease);
   void write_others(Changes& changes);
 
   // write_leases.cc
@@ -197,9 +219,17 @@ class EtcdTransaction final
   void write_ticket(Changes& changes, const GroupId& id);
   bool ends_by_etcd(const Lease& lease) const;
   std::int64_t attached_to(const Lease& lease);
+  std::int64_t borrow_for(Time::duration left);
   // No more keys of what it gave back are to be left there.
   bool is_full_of_retired(const std::string& owner_area) const;
   bool stays(const LeaseId& id);
+  bool is_asked(const Owner& owner, const std::string& path, const LeaseId& id) const;
+  const Lease* got(const std::string& key, const Asked& asked) const;
+  bool is_stale(const std::string& key, const Asked& asked) const;
+  void drop_owned(Changes& changes, const Lease& lease, const std::string& name);
+  void write_wait(Changes& changes, const Ticket& ticket);
+  void drop_wait(Changes& changes, const Ticket& ticket);
+  void tidy(Changes& changes);
   std::string free_name(const std::string& path, const LeaseId& id);
 
   Shared& shared_;
@@ -222,11 +252,15 @@ class EtcdTransaction final
   std::vector<std::pair<KeyRange, pb::RangeResponse>> read_;  // By one who writes.
   std::map<std::string, std::string> bad_;                    // Keys that cannot be what we wrote, and why.
   std::unordered_map<std::string, std::set<std::string>> names_at_;  // Of leases, by path.
+  std::unordered_map<std::string, std::string> ends_;                // Of tickets, as they stand beside them.
   std::unordered_map<std::string, std::int64_t> waits_at_;  // Keys of tickets at paths: their revisions.
-  std::unordered_map<std::string, std::vector<std::pair<LeaseId, std::string>>> owned_;  // Which, with paths.
+  std::unordered_map<std::string, std::vector<Owned>> owned_;
+  std::map<std::string, Asked> asked_;                    // By key.
+  std::unordered_set<std::string> seen_at_;               // Paths whose areas were learned.
   std::unordered_map<std::string, std::size_t> retired_;  // Keys of what is over, of who was read whole.
   std::vector<std::string> found_owners_;  // To load next: areas that are too large to be read at once.
   std::vector<std::string> found_paths_;   // To load next.
+  std::vector<std::string> found_held_;    // To load the holders of next.
   std::vector<GroupId> found_tickets_;     // The same.
   std::unordered_map<std::string, std::vector<std::string>> last_;  // Ids by area, oldest first.
 

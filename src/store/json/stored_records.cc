@@ -112,6 +112,23 @@ Lease lease_from(const json::value& value) {
   return lease;
 }
 
+void put_end(json::object& object, const Ticket& ticket) {
+  put_word(object, "status", ticket.status);
+  if (ticket.ended_by != EndCause::none) put_word(object, "ended_by", ticket.ended_by);
+  put(object, "ended_at", ticket.ended_at);
+  put(object, "leases", ticket.leases);
+  put(object, "token", ticket.token);
+}
+
+void get_end(const Fields& fields, Ticket& ticket) {
+  fields.get_word("status", ticket.status);
+  fields.get_word("ended_by", ticket.ended_by);
+  fields.get("ended_at", ticket.ended_at);
+  ticket.leases.clear();
+  fields.get("leases", ticket.leases);
+  fields.get("token", ticket.token);
+}
+
 Ticket ticket_from(const json::value& value) {
   const Fields fields(value);
   Ticket ticket;
@@ -124,11 +141,7 @@ Ticket ticket_from(const json::value& value) {
   fields.get("upgrade", ticket.upgrade);
   fields.get("wait_until", ticket.wait_until);
   fields.get("proven_until", ticket.proven_until);
-  fields.get_word("status", ticket.status);
-  fields.get_word("ended_by", ticket.ended_by);
-  fields.get("ended_at", ticket.ended_at);
-  fields.get("leases", ticket.leases);
-  fields.get("token", ticket.token);
+  get_end(fields, ticket);
   if (ticket.id.text.empty()) throw Malformed();
   return ticket;
 }
@@ -232,12 +245,21 @@ std::string to_json(const Ticket& ticket) {
   fields::put(object, "upgrade", ticket.upgrade);
   put(object, "wait_until", ticket.wait_until);
   put(object, "proven_until", ticket.proven_until);
-  put_word(object, "status", ticket.status);
-  if (ticket.ended_by != EndCause::none) put_word(object, "ended_by", ticket.ended_by);
-  put(object, "ended_at", ticket.ended_at);
-  put(object, "leases", ticket.leases);
-  put(object, "token", ticket.token);
+  put_end(object, ticket);
   return json::serialize(object);
+}
+
+std::string end_to_json(const Ticket& ticket) {
+  return fields::text_of([&](json::object& object) { put_end(object, ticket); });
+}
+
+bool add_end(std::string_view text, Ticket& ticket) {
+  return parse<bool>(text,
+                     [&](const json::value& value) {
+                       get_end(Fields(value), ticket);
+                       return true;
+                     })
+      .has_value();
 }
 
 std::string to_json(const Answer& answer) {

@@ -14,6 +14,10 @@ namespace leasehold {
 
 std::string to_json(const Lease& lease);
 std::string to_json(const Ticket& ticket);
+// Only what changes when a request ends that waited; and back, into what it was while it did. False: that is
+// no such end.
+std::string end_to_json(const Ticket& ticket);
+bool add_end(std::string_view json, Ticket& ticket);
 std::string to_json(const Answer& answer);
 std::string to_json(const Notice& notice);
 std::string to_json(const Setting& setting);

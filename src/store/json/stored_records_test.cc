@@ -35,6 +35,22 @@ TEST(StoredRecords, TheEndsOfWhatFieldsCanBeComeBack) {
   expect_round_trip(without_sequence(extreme_event()));
 }
 
+TEST(StoredRecords, HowATicketEndedIsAddedToWhatItWas) {
+  const Ticket ended = filled_ticket();
+  Ticket ticket = ended;
+  ticket.status = Status::pending;
+  ticket.ended_by = EndCause::none;
+  ticket.ended_at = {};
+  ticket.leases = {lease_id(7)};
+  ticket.token = {};
+
+  EXPECT_TRUE(add_end(end_to_json(ended), ticket));
+
+  EXPECT_EQ(ticket, ended);
+  for (const char* text : {"", "x", "[]", "7", R"({"status":"elsewhere"})"})
+    EXPECT_FALSE(add_end(text, ticket)) << text;
+}
+
 TEST(StoredRecords, ADocumentShowsItsFirstHolderToOthersAndKeepsAll) {
   Lease first = make_lease(1, "/a");
   first.holder.pr_id = "7";

@@ -137,9 +137,9 @@ class LoadedTransaction : public Transaction {
     self().load(round);
   }
 
-  // What is stored, and what the body made of it.
-  std::size_t count_of(const Owner& owner) {
-    std::size_t count = held_[self().owner_key(owner)];
+  // What is stored, in `held_` and elsewhere, and what the body made of it.
+  std::size_t count_of(const Owner& owner, std::size_t elsewhere = 0) {
+    std::size_t count = held_[self().owner_key(owner)] + elsewhere;
     const auto counts = [&](const auto& lease) { return is_active(lease) && lease->holder.owner == owner; };
     for (const LeaseId& id : changed_leases_) {
       if (counts(tables_.find_lease(id))) ++count;

@@ -289,7 +289,7 @@ class MemoryStore final : public Store {
 
   Result<std::vector<Defect>> examine(const std::string&, bool) override { return {}; }
 
-  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override {
+  Result<std::unique_ptr<Bell>> listen(const std::string&, const GroupId& ticket) override {
     auto bell = open_bell([bells = bells_, id = ticket](Nudge& nudge) { bells->remove(id, nudge); });
     if (bell) bells_->add(ticket, *(*bell)->nudge());
     return bell;

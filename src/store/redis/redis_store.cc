@@ -45,7 +45,9 @@ class RedisStore final : public Store {
   Result<void> view(const Footprint& footprint, const Look& body) override {
     return repeat(footprint, false, [&](RedisTransaction& transaction) { return body(transaction); });
   }
-  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return bells_->listen(ticket); }
+  Result<std::unique_ptr<Bell>> listen(const std::string&, const GroupId& ticket) override {
+    return bells_->listen(ticket);
+  }
   Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) override;
 
  private:

@@ -23,7 +23,7 @@ struct RedisRing : testing::Test {
     const auto queued = client.manager->acquire(request);
     EXPECT_EQ(word_for(queued), "queued");
     const GroupId ticket = std::get<Queued>(queued->decision).ticket;
-    auto bell = client.store->listen(ticket);
+    auto bell = client.store->listen(kWorkspace, ticket);
     EXPECT_TRUE(bell);
     bells.push_back(std::move(*bell));
     return ticket;

@@ -128,7 +128,7 @@ TEST(RedisTrouble, AServerThatHangsIsUnavailableWithinTheTimeout) {
   server.pause();
   EXPECT_EQ(timed_acquire(client, bob(), "/a"), "unavailable");
   EXPECT_EQ(timed_acquire(client, bob(), "/b"), "unavailable");
-  EXPECT_FALSE(client.store->listen(group_id(1)));
+  EXPECT_FALSE(client.store->listen(kWorkspace, group_id(1)));
   server.go_on();
 
   EXPECT_EQ(acquire_when_back(client, bob(), "/a"), "busy");

@@ -54,7 +54,9 @@ class SqliteStore final : public Store {
   Result<void> transact(const Footprint& footprint, const Body& body) override;
   Result<void> view(const Footprint& footprint, const Look& body) override;
   Result<void> together(const std::function<void()>& calls) override;
-  Result<std::unique_ptr<Bell>> listen(const GroupId& ticket) override { return bells_.listen(ticket); }
+  Result<std::unique_ptr<Bell>> listen(const std::string&, const GroupId& ticket) override {
+    return bells_.listen(ticket);
+  }
   Result<std::vector<Defect>> examine(const std::string& workspace, bool repair) override;
 
  private:

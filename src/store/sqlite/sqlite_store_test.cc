@@ -275,7 +275,7 @@ TEST(SqliteStore, PipesOfKilledWaitersAreClearedWithTheLog) {
   const std::string pipe = place.folder() + "/bells/" + group_id(1).text;
   Child waiter([&] {
     const auto store = place.open();
-    const auto bell = store->listen(group_id(1));
+    const auto bell = store->listen(kWorkspace, group_id(1));
     return Child::rest();
   });
   for (int i = 0; i < 10'000 && !std::filesystem::exists(pipe); ++i) usleep(1'000);

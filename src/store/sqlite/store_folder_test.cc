@@ -59,7 +59,7 @@ TEST(StoreFolder, NothingInItIsForOthers) {
   const mode_t before = umask(0);
   const SqlitePlace place;
   const auto store = place.open();
-  const auto bell = store->listen(group_id(1));
+  const auto bell = store->listen(kWorkspace, group_id(1));
   ASSERT_TRUE(bell);
   commit(*store, [](Transaction& transaction) { transaction.put(make_lease(1, "/a")); });
   umask(before);
