@@ -54,6 +54,16 @@ class EtcdAsked : public testing::Test {
     return count;
   }
 
+  // Of those who wait for /a: what of their keys is behind the path.
+  std::string names_of_waits() const {
+    const std::string keys =
+        shared_etcd().etcdctl(fmt::format("get --prefix --keys-only {}/w/{}/at//a", prefix, kWorkspace));
+    std::string names;
+    for (auto at = keys.find("\0t", 0, 2); at != std::string::npos; at = keys.find("\0t", at + 1, 2))
+      names += keys.substr(at + 1, keys.find('\n', at) - at - 1);
+    return names;
+  }
+
   GroupId let_bob_wait(const std::string& path = "/a") {
     AcquireRequest request = EtcdClient::request(bob(), path);
     request.wait = std::chrono::seconds(30);
@@ -115,8 +125,10 @@ TEST_F(EtcdAsked, ServesAgainForTheSamePath) {
     client.must_acquire(ann(), "/a");
     let_bob_wait();
     EXPECT_EQ(of_bob(), kWaits);
+    EXPECT_EQ(names_of_waits(), fmt::format("t{}/{}", bob().session_id, bob().agent_id));
     ASSERT_TRUE(client.release(ann(), "/a"));
     EXPECT_EQ(of_bob(), kHolds);
+    EXPECT_EQ(names_of_waits(), "");
     ASSERT_TRUE(client.release(bob(), "/a"));
   }
   EXPECT_EQ(keys_of_bob('q'), 1U);

@@ -35,7 +35,7 @@ bool EtcdTransaction::has_changes() const {
 
 bool EtcdTransaction::commit() {
   if (!has_changes()) return true;
-  load_rung();
+  load_places();
   Changes changes;
   for (const LeaseId& id : changed_leases_) {
     const KnownLease& known = known_leases_[id.text];
@@ -77,9 +77,16 @@ void EtcdTransaction::write_others(Changes& changes) {
     changes.put(stamp_key(shared_.prefix()), std::to_string(wall_.time_since_epoch().count()));
 }
 
-// A ring is written where the end of a ticket stands: that has to be known.
-void EtcdTransaction::load_rung() {
+// A ring is written where the end of a ticket stands, and what its owner asked for says where it waits: that
+// has to be known.
+void EtcdTransaction::load_places() {
   Round round;
+  for (const GroupId& id : changed_tickets_) {
+    const std::optional<Ticket>& before = known_tickets_[id.text].stored;
+    if (!is_pending(before) || before->request->paths.size() != 1) continue;
+    if (!waits_at_.contains({before->request->paths.front().path, id}))
+      want_owner(round, keys_.of(before->request->caller.holder.owner));
+  }
   for (const GroupId& id : bells_) {
     if (!known_tickets_.contains(id.text)) want_ticket(round, id);
   }
@@ -120,8 +127,8 @@ std::map<std::string, EtcdTransaction::Line> EtcdTransaction::lines() {
     if (!before && !after) continue;
     for (const WantedPath& wanted : (after ? after : before)->request->paths) {
       Line& line = lines[wanted.path];
-      const auto wait = waits_at_.find(keys_.ticket_at(wanted.path, id));
-      if (wait != waits_at_.end()) line.changed.insert(*wait);
+      const auto wait = waits_at_.find({wanted.path, id});
+      if (wait != waits_at_.end()) line.changed.emplace(wait->second.key, wait->second.mod_revision);
       line.is_joined = line.is_joined || (is_pending(after) && !is_pending(before));
     }
   }
@@ -154,9 +161,9 @@ void EtcdTransaction::keep_lines(Changes& changes) {
     if (growing_.contains(path) && !line.is_joined) {
       if (is_read) rest_on(path, keys_.held_at(path), line.changed);
     } else if (joined != joined_.end() && line.changed.empty() && !line.changes_leases) {
-      const auto wait =
-          joined->second ? waits_at_.find(keys_.ticket_at(path, *joined->second)) : waits_at_.end();
-      if (wait != waits_at_.end()) rest_on(path, {name, name + '\0'}, {*wait});
+      const auto wait = joined->second ? waits_at_.find({path, *joined->second}) : waits_at_.end();
+      if (wait != waits_at_.end())
+        rest_on(path, {name, name + '\0'}, {{wait->second.key, wait->second.mod_revision}});
     } else if (is_read || line.changes_leases ? line.is_waited_in : line.is_joined) {
       changes.mark(name);
     }

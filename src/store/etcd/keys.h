@@ -40,8 +40,13 @@ class Keys {
   }
   // All of the area but who waits.
   KeyRange held_at(std::string_view path) const { return {at(path), member(at(path), 'm', {})}; }
+  // A wait has the name of its owner, who most often comes again, or of its ticket, if the owner waits there
+  // already or for several paths at once.
   std::string ticket_at(std::string_view path, const GroupId& id) const {
     return member(at(path), 't', id.text);
+  }
+  std::string wait_at(std::string_view path, const Owner& owner) const {
+    return member(at(path), 't', owner_text(owner));
   }
 
   // The area of an owner: its leases, what the gate remembers of it, its notices, what it waits for.

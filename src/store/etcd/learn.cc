@@ -42,6 +42,7 @@ void EtcdTransaction::must_be_whole(const KeyRange& range) const {
 
 // The areas of one path or several: leases, each followed by the key that says it is still held, and tickets.
 void EtcdTransaction::learn_paths(const pb::RangeResponse& found) {
+  const std::size_t begin = keys_.at({}).size();
   for (int i = 0; i < found.kvs_size(); ++i) {
     const pb::KeyValue& kv = found.kvs(i);
     const std::string_view name = name_in_area(kv.key());
@@ -58,17 +59,21 @@ void EtcdTransaction::learn_paths(const pb::RangeResponse& found) {
       const bool is_present = i + 1 < found.kvs_size() && found.kvs(i + 1).key() == kv.key() + '+';
       learn_lease(std::move(*lease), is_present ? found.kvs(i + 1).mod_revision() : 0, 0);
     } else if (name.starts_with('t')) {
-      const GroupId id{std::string(name.substr(1))};
-      waits_at_[kv.key()] = kv.mod_revision();
+      const std::string path = kv.key().substr(begin, kv.key().find('\0') - begin);
+      const Place place = {.key = kv.key(), .mod_revision = kv.mod_revision()};
       if (kv.value().empty()) {
+        const GroupId id{std::string(name.substr(1))};
+        waits_at_[{path, id}] = place;
         found_tickets_.push_back(id);  // It waits for several paths.
         continue;
       }
       auto ticket = record_from_json<Ticket>(kv.value());
-      if (!ticket || ticket->id != id) {
+      if (!ticket || (kv.key() != keys_.ticket_at(path, ticket->id) &&
+                      kv.key() != keys_.wait_at(path, ticket->request->caller.holder.owner))) {
         note_bad(kv.key(), "its value is not that ticket");
         continue;
       }
+      waits_at_[{path, ticket->id}] = place;
       learn_ticket(std::move(*ticket), {});
     }
   }

@@ -90,6 +90,12 @@ struct Asked {
   std::int64_t mod_revision = 0;
 };
 
+// Where a request waits for a path.
+struct Place {
+  std::string key;
+  std::int64_t mod_revision = 0;
+};
+
 // Reads throw Failure or Conflict. Every record read or written belongs to one workspace.
 class EtcdTransaction final
     : public LoadedTransaction<EtcdTransaction, Keys, Round, KnownLease, KnownTicket> {
@@ -209,7 +215,7 @@ class EtcdTransaction final
   void remember(const pb::TxnRequest& commit, std::chrono::nanoseconds sent);
   std::map<std::string, Line> lines();
   void keep_lines(Changes& changes);
-  void load_rung();
+  void load_places();
   bool has_lone_rings() const;
   void ring_bells(Changes& changes, std::int64_t guard_lease);
   void write_others(Changes& changes);
@@ -229,6 +235,7 @@ class EtcdTransaction final
   void drop_owned(Changes& changes, const Lease& lease, const std::string& name);
   void write_wait(Changes& changes, const Ticket& ticket);
   void drop_wait(Changes& changes, const Ticket& ticket);
+  std::string place_at(const std::string& path, const Ticket& ticket) const;
   void tidy(Changes& changes);
   std::string free_name(const std::string& path, const LeaseId& id);
 
@@ -253,7 +260,7 @@ class EtcdTransaction final
   std::map<std::string, std::string> bad_;                    // Keys that cannot be what we wrote, and why.
   std::unordered_map<std::string, std::set<std::string>> names_at_;  // Of leases, by path.
   std::unordered_map<std::string, std::string> ends_;                // Of tickets, as they stand beside them.
-  std::unordered_map<std::string, std::int64_t> waits_at_;  // Keys of tickets at paths: their revisions.
+  std::map<std::pair<std::string, GroupId>, Place> waits_at_;  // Keys of tickets at paths: their revisions.
   std::unordered_map<std::string, std::vector<Owned>> owned_;
   std::map<std::string, Asked> asked_;                    // By key.
   std::unordered_set<std::string> seen_at_;               // Paths whose areas were learned.

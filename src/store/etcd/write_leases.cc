@@ -138,6 +138,18 @@ void EtcdTransaction::write_wait(Changes& changes, const Ticket& ticket) {
   changes.put(keys_.wait_of(owner, ticket.id), {});
 }
 
+// As it was read there, or as its owner's key says.
+std::string EtcdTransaction::place_at(const std::string& path, const Ticket& ticket) const {
+  const Owner& owner = ticket.request->caller.holder.owner;
+  std::string by_owner = keys_.wait_at(path, owner);
+  const auto wait = waits_at_.find({path, ticket.id});
+  const auto asked = asked_.find(keys_.asked(owner, path));
+  const bool is_by_owner = wait != waits_at_.end()
+                               ? wait->second.key == by_owner
+                               : asked != asked_.end() && asked->second.ticket == ticket.id;
+  return is_by_owner ? by_owner : keys_.ticket_at(path, ticket.id);
+}
+
 void EtcdTransaction::drop_wait(Changes& changes, const Ticket& ticket) {
   const Owner& owner = ticket.request->caller.holder.owner;
   const std::vector<WantedPath>& paths = ticket.request->paths;
@@ -263,21 +275,23 @@ void EtcdTransaction::write_ticket(Changes& changes, const GroupId& id) {
                         before->request->caller.holder.owner == after->request->caller.holder.owner;
   if (is_pending(before) && !waits_on) drop_wait(changes, *before);
   if (is_pending(after) && !waits_on) write_wait(changes, *after);
-  std::set<std::string> left;
+  std::map<std::string, std::string> left;  // Keys, and of which path.
   if (is_pending(before)) {
-    for (const WantedPath& wanted : before->request->paths) left.insert(wanted.path);
+    for (const WantedPath& wanted : before->request->paths)
+      left.emplace(place_at(wanted.path, *before), wanted.path);
   }
   if (is_pending(after)) {
     // Most wait for one path; then whoever looks there needs not look further. Where there are several, each
     // of its places is written too, so that who looked there is told of the change.
     const bool is_simple = after->request->paths.size() == 1;
     for (const WantedPath& wanted : after->request->paths) {
-      left.erase(wanted.path);
-      changes.put(keys_.ticket_at(wanted.path, id), is_simple ? text : std::string());
+      const std::string place = place_at(wanted.path, *after);
+      left.erase(place);
+      changes.put(place, is_simple ? text : std::string());
     }
   }
-  for (const std::string& path : left) {
-    changes.erase(keys_.ticket_at(path, id));
+  for (const auto& [place, path] : left) {
+    changes.erase(place);
     changes.guard(keys_.at(path));
   }
 }
