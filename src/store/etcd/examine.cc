@@ -112,10 +112,10 @@ class Examination {
       pb::DeleteRangeRequest& gone = *request.add_success()->mutable_request_delete_range();
       gone.set_key(kv.key());
       // A ticket without its end would wait again.
-      if (const std::string ticket = kv.key().substr(0, kv.key().find('\0'));
-          ticket != kv.key() && ticket.starts_with(keys_.all("ticket/"))) {
-        gone.set_key(area(ticket).first);
-        gone.set_range_end(area(ticket).second);
+      if (is_named(kv, "ticket/", 'e')) {
+        const KeyRange ticket = area(kv.key().substr(0, kv.key().find('\0')));
+        gone.set_key(ticket.first);
+        gone.set_range_end(ticket.second);
       }
       done = shared_.cluster->read(request).succeeded();
     }

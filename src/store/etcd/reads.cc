@@ -76,13 +76,8 @@ std::size_t EtcdTransaction::lease_count(const Owner& owner) {
   const KeyRange range = area(keys_.of(owner));
   want_owner(round, range.first);
   load(round);
-  const auto owned = owned_.find(range.first);
-  const auto is_listed = [&](const LeaseId& id) {
-    return owned != owned_.end() &&
-           std::ranges::find(owned->second, id, &Owned::first) != owned->second.end();
-  };
   const auto is_only_asked = [&](const auto& one) {
-    return got(one.first, one.second) != nullptr && !is_listed(one.second.lease);
+    return got(one.first, one.second) != nullptr && !is_listed(range.first, one.second.lease);
   };
   const auto asked =
       std::count_if(asked_.lower_bound(range.first), asked_.lower_bound(range.second), is_only_asked);

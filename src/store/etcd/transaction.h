@@ -229,6 +229,7 @@ class EtcdTransaction final
   // No more keys of what it gave back are to be left there.
   bool is_full_of_retired(const std::string& owner_area) const;
   bool stays(const LeaseId& id);
+  bool is_listed(const std::string& owner_area, const LeaseId& id) const;
   bool is_asked(const Owner& owner, const std::string& path, const LeaseId& id) const;
   const Lease* got(const std::string& key, const Asked& asked) const;
   bool is_stale(const std::string& key, const Asked& asked) const;

@@ -81,6 +81,12 @@ std::string EtcdTransaction::free_name(const std::string& path, const LeaseId& i
   return name;
 }
 
+// By a key of its own. Nothing is listed of who was not read, or only counted.
+bool EtcdTransaction::is_listed(const std::string& owner_area, const LeaseId& id) const {
+  const auto owned = owned_.find(owner_area);
+  return owned != owned_.end() && std::ranges::find(owned->second, id, &Owned::first) != owned->second.end();
+}
+
 bool EtcdTransaction::is_asked(const Owner& owner, const std::string& path, const LeaseId& id) const {
   const auto asked = asked_.find(keys_.asked(owner, path));
   return asked != asked_.end() && asked->second.lease == id;
@@ -106,10 +112,7 @@ void EtcdTransaction::drop_owned(Changes& changes, const Lease& lease, const std
   const Owner& owner = lease.holder.owner;
   const std::string owner_area = keys_.of(owner);
   const std::string key = keys_.lease_of(owner, lease.id, lease.path, name).first;
-  if (const auto owned = owned_.find(owner_area);
-      owned != owned_.end() &&
-      std::ranges::find(owned->second, lease.id, &Owned::first) == owned->second.end())
-    return;  // It was asked for.
+  if (owned_.contains(owner_area) && !is_listed(owner_area, lease.id)) return;  // It was asked for.
   if (retired_.contains(owner_area) && !is_full_of_retired(owner_area)) {
     ++retired_[owner_area];
     changes.retire(key);
